@@ -1,0 +1,79 @@
+package column
+
+import "unsafe"
+
+const arenaChunk = 64 << 10
+
+// Arena holds the bytes of a batch's new texts. What it hands out is valid
+// until Reset. One goroutine uses it.
+type Arena struct {
+	chunks [][]byte
+	next   int // chunks[:next] are full or in use
+	open   []byte
+}
+
+// Reset makes all memory free for the next batch.
+func (a *Arena) Reset() {
+	a.next, a.open = 0, nil
+}
+
+// Alloc returns n bytes of undefined content.
+func (a *Arena) Alloc(n int) []byte {
+	if n > cap(a.open)-len(a.open) {
+		a.grow(n)
+	}
+	start := len(a.open)
+	a.open = a.open[:start+n]
+	return a.open[start : start+n : start+n]
+}
+
+func (a *Arena) grow(n int) {
+	if n > arenaChunk/4 {
+		// A text of its own size gets a chunk of its own that goes with it.
+		a.open = make([]byte, 0, n)
+		return
+	}
+	if a.next == len(a.chunks) {
+		a.chunks = append(a.chunks, make([]byte, 0, arenaChunk))
+	}
+	a.open = a.chunks[a.next][:0]
+	a.next++
+}
+
+// Copy keeps a copy of text.
+func (a *Arena) Copy(text string) string {
+	if text == "" {
+		return ""
+	}
+	b := a.Alloc(len(text))
+	copy(b, text)
+	return View(b)
+}
+
+// Tail is an empty slice with room for at least n bytes to append to; Keep
+// makes what was appended permanent. Nothing else may be taken from the arena
+// in between.
+func (a *Arena) Tail(n int) []byte {
+	if n > cap(a.open)-len(a.open) {
+		a.grow(n)
+	}
+	return a.open[len(a.open):]
+}
+
+// Keep makes text, which was appended to the slice of Tail, a text of the
+// arena. It may have outgrown the arena; then it is kept as it is.
+func (a *Arena) Keep(text []byte) string {
+	if n := len(text); n > 0 && n <= cap(a.open)-len(a.open) {
+		room := a.open[len(a.open) : len(a.open)+n]
+		if &room[0] == &text[0] {
+			a.open = a.open[:len(a.open)+n]
+		}
+	}
+	return View(text)
+}
+
+// View is b as a string without a copy; b must not change while it is used.
+func View(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+
+// Bytes is text as a slice without a copy; it must not be written to.
+func Bytes(text string) []byte { return unsafe.Slice(unsafe.StringData(text), len(text)) }

@@ -1,0 +1,59 @@
+package exec
+
+import (
+	"fmt"
+	"time"
+
+	"millrace/exec/task"
+)
+
+// QueryFailed says that a query has ended by an error. Its last transaction
+// was rolled back.
+type QueryFailed struct {
+	Query string
+	Cause error
+}
+
+func (i QueryFailed) String() string { return fmt.Sprintf("query %s failed: %v", i.Query, i.Cause) }
+
+// Committed says what one task did in a transaction that has committed.
+type Committed struct {
+	Query     string
+	Subgraph  int
+	Partition int32
+	In, Out   int64 // records
+}
+
+func (i Committed) String() string {
+	return fmt.Sprintf("query %s, subgraph %d, partition %d: committed, in=%d out=%d", i.Query, i.Subgraph, i.Partition, i.In, i.Out)
+}
+
+// WorkerTrouble says that a worker rolled its tasks back and tries again.
+type WorkerTrouble struct {
+	Worker int
+	Cause  error
+	Pause  time.Duration // before the next attempt
+}
+
+func (i WorkerTrouble) String() string {
+	return fmt.Sprintf("worker %d: rolled back to the last commit, goes on in %s: %v", i.Worker, i.Pause, i.Cause)
+}
+
+// Events are told what happens in the engine. A nil function is not called. The
+// functions are called from the goroutines that do the work, several at a time,
+// and must return soon.
+type Events struct {
+	RecordSkipped func(task.RecordSkipped)
+	RowError      func(task.RowError)
+	LateRecord    func(task.LateRecord)
+	StateRestored func(task.StateRestored)
+	QueryFailed   func(QueryFailed)
+	Committed     func(Committed)
+	WorkerTrouble func(WorkerTrouble)
+}
+
+func (e *Events) reporter() task.Reporter {
+	return task.Reporter{
+		RecordSkipped: e.RecordSkipped, RowError: e.RowError, LateRecord: e.LateRecord, StateRestored: e.StateRestored,
+	}
+}

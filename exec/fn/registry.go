@@ -1,0 +1,83 @@
+package fn
+
+import (
+	"slices"
+	"strings"
+
+	"millrace/sql/types"
+)
+
+var registry = func() map[string]*Function {
+	byName := map[string]*Function{}
+	for _, family := range [][]*Function{
+		nullFunctions, mathFunctions, roundFunctions, textFunctions, concatFunctions, substringFunctions, maskFunctions,
+		arrayFunctions, mapFunctions, bytesFunctions, regexpFunctions, urlFunctions,
+	} {
+		for _, f := range family {
+			byName[f.Name] = f
+			var overloads []*Overload
+			for _, o := range f.Overloads {
+				expanded, err := expand(f, o)
+				if err != nil {
+					panic(err)
+				}
+				overloads = append(overloads, expanded...)
+			}
+			f.Overloads = overloads
+		}
+	}
+	return byName
+}()
+
+// Lookup finds a function by its name, in any case.
+func Lookup(name string) (*Function, bool) {
+	f, ok := registry[strings.ToUpper(name)]
+	return f, ok
+}
+
+// Functions is all scalar functions, sorted by name.
+func Functions() []*Function {
+	list := make([]*Function, 0, len(registry))
+	for _, f := range registry {
+		list = append(list, f)
+	}
+	slices.SortFunc(list, func(a, b *Function) int { return strings.Compare(a.Name, b.Name) })
+	return list
+}
+
+// Unknown is the error for a name that is no function, with the nearest name
+// as hint.
+func Unknown(name string) *types.Error {
+	err := types.Errorf(types.CodeName, "there is no function %s", name)
+	upper := strings.ToUpper(name)
+	best, distance := "", max(2, len(name)/3)+1
+	for _, f := range Functions() {
+		if d := editDistance(upper, f.Name); d < distance {
+			best, distance = f.Name, d
+		}
+	}
+	if best != "" {
+		return err.WithHint("did you mean %s?", best)
+	}
+	return err
+}
+
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

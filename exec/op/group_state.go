@@ -1,0 +1,194 @@
+package op
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"millrace/exec/column"
+	"millrace/exec/fn"
+	"millrace/planner/plan"
+	"millrace/state"
+)
+
+const lengthBytes = 4
+
+// groupState is the form in which one row of an aggregation's store holds the
+// states of all calls. The fixed part is, in the order of the calls, the cells
+// of those of fixed width, then for each other call the length of its state
+// (4 bytes, little endian); the variable part is those states one after the
+// other. All zero is a group without rows.
+type groupState struct {
+	fixed    []fixedCall
+	variable []variableCall
+	lengths  int // offset of the lengths in the fixed part
+	size     int // of the fixed part
+
+	scratch, next []byte
+}
+
+// callArguments are the argument columns of one call, of the rows that come in
+// and of the rows that are taken out.
+type callArguments struct {
+	columns        []int
+	after, before  fn.Arguments
+	result         int // number of the call
+	name           string
+	neverTakenBack bool
+}
+
+type fixedCall struct {
+	callArguments
+	fn.Fixed
+}
+
+type variableCall struct {
+	callArguments
+	fn.Variable
+}
+
+func newGroupState(calls []plan.AggregateCall) (*groupState, error) {
+	g := &groupState{}
+	for i, call := range calls {
+		signature, err := fn.ResolveAggregate(call.Function, call.Inputs, len(call.Constants))
+		if err != nil {
+			return nil, fmt.Errorf("aggregate %s: %w", call.Name, err)
+		}
+		arguments := callArguments{
+			columns: call.Arguments, result: i, name: call.Name, neverTakenBack: !signature.Undoable,
+			after: make(fn.Arguments, len(call.Arguments)), before: make(fn.Arguments, len(call.Arguments)),
+		}
+		if fixed := signature.Fixed(g.lengths); fixed != nil {
+			g.fixed = append(g.fixed, fixedCall{arguments, fixed})
+			g.lengths += fixed.Width()
+			continue
+		}
+		g.variable = append(g.variable, variableCall{arguments, signature.Variable()})
+	}
+	g.size = g.lengths + lengthBytes*len(g.variable)
+	return g, nil
+}
+
+// takesBack fails if a row cannot be taken out of all calls again.
+func (g *groupState) takesBack() error {
+	for _, call := range g.fixed {
+		if call.neverTakenBack {
+			return fmt.Errorf("aggregate %s cannot take a table's old row out again", call.name)
+		}
+	}
+	for _, call := range g.variable {
+		if call.neverTakenBack {
+			return fmt.Errorf("aggregate %s cannot take a table's old row out again", call.name)
+		}
+	}
+	return nil
+}
+
+func (g *groupState) layout() state.Layout { return state.Layout{Fixed: g.size} }
+
+// bind sets the argument columns for a batch.
+func (g *groupState) bind(b *column.Batch) {
+	for c := range g.fixed {
+		g.fixed[c].bind(b)
+	}
+	for c := range g.variable {
+		g.variable[c].bind(b)
+	}
+}
+
+func (a *callArguments) bind(b *column.Batch) {
+	for k, at := range a.columns {
+		a.after[k] = b.Columns[at]
+		if b.Before != nil {
+			a.before[k] = b.Before[at]
+		}
+	}
+}
+
+// part is the state of a variable call in a row.
+func (g *groupState) part(cells, variable []byte, call int) []byte {
+	start := 0
+	for c := range call {
+		start += g.length(cells, c)
+	}
+	return variable[start : start+g.length(cells, call)]
+}
+
+func (g *groupState) length(cells []byte, call int) int {
+	return int(binary.LittleEndian.Uint32(cells[g.lengths+lengthBytes*call:]))
+}
+
+// changeVariable takes a row out of the variable calls of a group and puts one
+// in; -1 stands for no row.
+func (g *groupState) changeVariable(t *state.Table, row state.Row, cells []byte, remove, add int32) error {
+	for c := range g.variable {
+		call := &g.variable[c]
+		if remove >= 0 {
+			next, changed, err := call.Remove(g.next[:0], g.part(cells, t.Variable(row), c), call.before, int(remove))
+			if err != nil {
+				return fmt.Errorf("%s: %w", call.name, err)
+			}
+			g.next = next
+			if changed {
+				g.setPart(t, row, cells, c, next)
+			}
+		}
+		if add >= 0 {
+			next, changed, err := call.Add(g.next[:0], g.part(cells, t.Variable(row), c), call.after, int(add))
+			if err != nil {
+				return fmt.Errorf("%s: %w", call.name, err)
+			}
+			g.next = next
+			if changed {
+				g.setPart(t, row, cells, c, next)
+			}
+		}
+	}
+	return nil
+}
+
+// setPart replaces the state of one variable call in a row.
+func (g *groupState) setPart(t *state.Table, row state.Row, cells []byte, call int, part []byte) {
+	if len(g.variable) > 1 {
+		g.scratch = g.scratch[:0]
+		for c := range g.variable {
+			if c == call {
+				g.scratch = append(g.scratch, part...)
+			} else {
+				g.scratch = append(g.scratch, g.part(cells, t.Variable(row), c)...)
+			}
+		}
+		t.SetVariable(row, g.scratch)
+	} else {
+		t.SetVariable(row, part)
+	}
+	binary.LittleEndian.PutUint32(cells[g.lengths+lengthBytes*call:], uint32(len(part)))
+}
+
+// report takes the fault of a result that is null for it.
+type report func(name string, err error)
+
+// results sets row k of the vectors, one a call, from a group's state. Texts
+// are copied to the arena.
+func (g *groupState) results(cells, variable []byte, out []*column.Vector, k int, arena *column.Arena, fault report) {
+	for c := range g.fixed {
+		call := &g.fixed[c]
+		if err := call.Result(cells, out[call.result], k); err != nil && fault != nil {
+			fault(call.name, err)
+		}
+	}
+	g.variableResults(cells, variable, out, k, arena, fault)
+}
+
+func (g *groupState) variableResults(cells, variable []byte, out []*column.Vector, k int, arena *column.Arena, fault report) {
+	if len(g.variable) == 0 {
+		return
+	}
+	kept := arena.Alloc(len(variable))
+	copy(kept, variable)
+	for c := range g.variable {
+		call := &g.variable[c]
+		if err := call.Result(g.part(cells, kept, c), out[call.result], k); err != nil && fault != nil {
+			fault(call.name, err)
+		}
+	}
+}

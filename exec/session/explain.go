@@ -1,0 +1,47 @@
+package session
+
+import (
+	"millrace/planner"
+	"millrace/planner/plan"
+	"millrace/sql/ast"
+	"millrace/sql/types"
+)
+
+// explain executes EXPLAIN: it plans a statement against a copy of the catalog
+// and shows the plan, or shows that of a query that runs.
+func (s *Session) explain(n *ast.Explain) (*Result, error) {
+	dry := &planner.Planner{Catalog: s.catalog.Clone(), Formats: formats{}, Service: s.options.Service}
+	var query *plan.Query
+	var err error
+	switch statement := n.Statement.(type) {
+	case nil:
+		return s.explainQuery(n)
+	case *ast.CreateSource:
+		if statement.Query == nil {
+			return nil, types.Errorf(types.CodeStatement, "EXPLAIN needs a query; this statement declares a source").At(n.Position)
+		}
+		var creation *planner.Creation
+		if creation, err = dry.CreateAs(statement, ""); err == nil {
+			query = creation.Query
+		}
+	case *ast.InsertQuery:
+		query, err = dry.Insert(statement, "")
+	default:
+		return nil, types.Unsupported("EXPLAIN of this statement").At(n.Position)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &Result{Text: query.Explain()}, nil
+}
+
+func (s *Session) explainQuery(n *ast.Explain) (*Result, error) {
+	running, ok := s.catalog.Query(n.QueryID)
+	if !ok {
+		return nil, types.Errorf(types.CodeName, "query %s does not exist", n.QueryID).At(n.Position)
+	}
+	if plan, ok := s.plans[running.ID]; ok {
+		return &Result{Text: plan.Explain()}, nil
+	}
+	return nil, types.Errorf(types.CodeStatement, "the plan of query %s is not known here", n.QueryID).At(n.Position)
+}

@@ -1,0 +1,226 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"millrace/exec/column"
+	"millrace/exec/expr"
+	"millrace/kafkaio"
+	"millrace/planner"
+	"millrace/planner/catalog"
+	"millrace/sql/ast"
+	"millrace/sql/types"
+)
+
+// loadCommitRows is how many rows LOAD writes in one transaction.
+const loadCommitRows = 50_000
+
+// load executes LOAD. The number of rows that have been loaded is committed
+// with them, as the position of a group named after the file and the target:
+// a statement that is executed again goes on behind them, and one that was
+// interrupted leaves nothing doubled. The whole file is checked before its
+// first row is written.
+func (s *Session) load(ctx context.Context, n *ast.Load) (*Result, error) {
+	l, err := s.planner().Load(n)
+	if err != nil {
+		return nil, err
+	}
+	name := l.File
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(s.options.Directory, name)
+	}
+	if err := s.checkFile(l, name); err != nil {
+		return nil, fileError(n, name, err)
+	}
+	w, err := s.newWriter(ctx, l.Source)
+	if err != nil {
+		return nil, err
+	}
+	job := &loadJob{session: s, plan: l, writer: w, group: kafkaio.Group{
+		Name:       fmt.Sprintf("_millrace_%s_load_%s_%s", s.options.Service, l.Source.Name, filepath.Base(l.File)),
+		Generation: -1,
+	}}
+	loaded, before, err := job.run(ctx, name)
+	if err != nil {
+		return nil, fileError(n, name, err)
+	}
+	message := fmt.Sprintf("%d rows of %s are loaded into %s.", loaded, l.File, l.Source.Name)
+	if before > 0 {
+		message = fmt.Sprintf("%d rows of %s are loaded into %s; %d were there already.", loaded, l.File, l.Source.Name, before)
+	}
+	return &Result{Message: message}, nil
+}
+
+// fileError gives a fault of a file the place of its name in the statement.
+func fileError(n *ast.Load, name string, err error) error {
+	if errors.Is(err, os.ErrNotExist) {
+		return types.Errorf(types.CodeValue, "file %s does not exist", name).At(n.FilePosition).
+			WithHint("relative names start from the script's folder")
+	}
+	var fault *types.Error
+	if errors.As(err, &fault) {
+		return fault.At(n.FilePosition)
+	}
+	return err
+}
+
+// checkFile reads a whole file without writing anything.
+func (s *Session) checkFile(l *planner.Load, name string) error {
+	return eachBatch(l, name, func(*fileBatch) error { return nil })
+}
+
+// eachBatch opens a file and hands its rows on in batches.
+func eachBatch(l *planner.Load, name string, handle func(*fileBatch) error) error {
+	file, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer file.Close() //nolint:errcheck // it was only read
+	reader, err := newFileReader(l, file, name)
+	if err != nil {
+		return err
+	}
+	for {
+		batch, err := reader.next()
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		if batch.len > 0 {
+			if err := handle(batch); err != nil {
+				return err
+			}
+		}
+		if err != nil {
+			return nil
+		}
+	}
+}
+
+// loadJob is one LOAD under way.
+type loadJob struct {
+	session *Session
+	plan    *planner.Load
+	writer  *writer
+	group   kafkaio.Group
+}
+
+func (j *loadJob) position() kafkaio.TopicPartition {
+	return kafkaio.TopicPartition{Topic: j.plan.Source.Topic, Partition: 0}
+}
+
+func (j *loadJob) run(ctx context.Context, name string) (loaded, before int64, err error) {
+	committed, err := j.session.options.Log.CommittedOffsets(ctx, j.group.Name, []kafkaio.TopicPartition{j.position()})
+	if err != nil {
+		return 0, 0, err
+	}
+	before = max(committed[j.position()], 0)
+	row, pending := int64(0), 0
+	err = eachBatch(j.plan, name, func(b *fileBatch) error {
+		for i := range b.len {
+			if row++; row <= before {
+				continue
+			}
+			if err := j.writer.append(ctx, b.key, b.value, i, b.times[i]); err != nil {
+				return err
+			}
+			if pending++; pending == loadCommitRows {
+				pending = 0
+				if err := j.commit(ctx, row); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, before, j.writer.abort(ctx, err)
+	}
+	if pending > 0 {
+		err = j.commit(ctx, row)
+	}
+	return max(row-before, 0), min(before, row), err
+}
+
+func (j *loadJob) commit(ctx context.Context, rows int64) error {
+	producer := j.session.producer
+	if err := producer.SendOffsets(ctx, j.group, map[kafkaio.TopicPartition]int64{j.position(): rows}); err != nil {
+		return j.writer.abort(ctx, err)
+	}
+	if err := producer.Commit(ctx); err != nil {
+		return fmt.Errorf("loading into %s: %w", j.plan.Source.Name, err)
+	}
+	if progress := j.session.options.Progress; progress != nil {
+		progress("LOAD INTO "+j.plan.Source.Name, rows)
+	}
+	return nil
+}
+
+// fileBatch is a run of a file's rows: one vector a key and value column of the
+// target, and the records' times.
+type fileBatch struct {
+	len        int
+	key, value []*column.Vector
+	times      []int64
+}
+
+// timeOf computes the time of a batch's rows.
+type timeOf struct {
+	fixed  int64
+	column int // in key and value columns together; -1: fixed
+	parse  expr.Kernel
+}
+
+func newTimeOf(l *planner.Load, now int64) (*timeOf, error) {
+	t := &timeOf{column: -1, fixed: now}
+	if l.Timestamp == nil {
+		if l.Source.Kind == catalog.Table {
+			t.fixed = 0
+		}
+		return t, nil
+	}
+	for i, c := range append(append([]catalog.Column{}, l.Source.Key...), l.Source.Value...) {
+		if c.Name != l.Timestamp.Column {
+			continue
+		}
+		t.column = i
+		if c.Type.Kind != types.KindString {
+			return t, nil
+		}
+		e, err := expr.NewCall("PARSE_TIMESTAMP", []expr.Argument{
+			{Expr: expr.NewColumn(i, c.Name, c.Type)}, {Expr: expr.NewLiteral(l.Timestamp.Format, types.String)},
+		})
+		if err != nil {
+			return nil, err
+		}
+		t.parse, err = expr.Compile(e, &expr.Environment{})
+		return t, err
+	}
+	return t, nil
+}
+
+// set fills the times of rows first .. first+n of the file; a row without a
+// time is an error.
+func (t *timeOf) set(times []int64, b *column.Batch, first int64) error {
+	if t.column < 0 {
+		for i := range times {
+			times[i] = t.fixed
+		}
+		return nil
+	}
+	v := b.Columns[t.column]
+	if t.parse != nil {
+		v = t.parse.Eval(b, b.Selection)
+	}
+	for i := range times {
+		if v.Null(i) {
+			return types.Errorf(types.CodeValue, "row %d has no valid time in its TIMESTAMP column", first+int64(i))
+		}
+		times[i] = v.Ints[i]
+	}
+	return nil
+}

@@ -1,0 +1,203 @@
+// Package session executes statements: one in, a result out. The shell,
+// scripts, replays and tests all go through it. What differs between them is
+// the log, the stores and the clock, which Options holds.
+package session
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"millrace/kafkaio"
+	"millrace/planner"
+	"millrace/planner/catalog"
+	"millrace/planner/plan"
+	"millrace/sql/ast"
+	"millrace/sql/parser"
+	"millrace/sql/token"
+	"millrace/sql/types"
+)
+
+// Engine runs the queries that a session starts.
+type Engine interface {
+	// Start checks the query's topics, makes internal ones and runs it.
+	Start(ctx context.Context, q *plan.Query) error
+	// Stop ends a query after its last commit.
+	Stop(ctx context.Context, id string) error
+}
+
+// Options sets up a session.
+type Options struct {
+	Log     kafkaio.Log
+	Engine  Engine // nil: statements are planned and nothing runs
+	Service string
+	// Now is the clock that stamps inserted rows, in ms.
+	Now func() int64
+	// Directory is where relative file names of LOAD start from.
+	Directory string
+	// Partitions tells how many partitions a topic has where the log does not
+	// know it, as in a replay; nil: the log knows.
+	Partitions func(topic string) int
+	// Progress is told how far a long statement has come; may be nil.
+	Progress func(statement string, records int64)
+}
+
+// Session executes statements one after the other. One goroutine uses it.
+type Session struct {
+	options  Options
+	catalog  *catalog.Catalog
+	parser   *parser.Parser
+	producer kafkaio.Producer // for INSERT and LOAD, made at the first use
+	plans    map[string]*plan.Query
+}
+
+// Result is what a statement gives back.
+type Result struct {
+	Message string      // one sentence for people
+	Text    string      // several lines, such as EXPLAIN's tree
+	Query   *plan.Query // the query that was started
+}
+
+// New is a session without declarations.
+func New(options Options) *Session {
+	return &Session{options: options, catalog: catalog.New(), parser: parser.New(), plans: map[string]*plan.Query{}}
+}
+
+// Catalog is what the session's statements have declared. It is to be read only.
+func (s *Session) Catalog() *catalog.Catalog { return s.catalog }
+
+// SetProperty sets a session property as SET does.
+func (s *Session) SetProperty(name, value string) {
+	s.catalog.Properties[strings.ToLower(name)] = value
+}
+
+// Close ends the session. Its queries go on.
+func (s *Session) Close() error {
+	if s.producer == nil {
+		return nil
+	}
+	return s.producer.Close()
+}
+
+func (s *Session) planner() *planner.Planner {
+	return &planner.Planner{Catalog: s.catalog, Formats: formats{}, Service: s.options.Service}
+}
+
+// StatementError says at which statement of a script execution ended.
+type StatementError struct {
+	Index     int // from 0
+	Statement token.Piece
+	Done      int // statements before it that were executed
+	Err       error
+}
+
+func (e *StatementError) Error() string { return e.Err.Error() }
+
+func (e *StatementError) Unwrap() error { return e.Err }
+
+// Script executes the statements of a text in order and tells done of each. It
+// ends at the first error; nothing after that statement is executed. The whole
+// text is split first, so that an unterminated string runs nothing.
+func (s *Session) Script(ctx context.Context, text string, done func(token.Piece, *Result)) error {
+	pieces, _, err := s.parser.Split(text)
+	if err != nil {
+		return err
+	}
+	for i, piece := range pieces {
+		result, err := s.Execute(ctx, piece)
+		if err != nil {
+			return &StatementError{Index: i, Statement: piece, Done: i, Err: err}
+		}
+		if done != nil {
+			done(piece, result)
+		}
+	}
+	return nil
+}
+
+// Execute executes one statement. On an error nothing of it has been done.
+func (s *Session) Execute(ctx context.Context, piece token.Piece) (*Result, error) {
+	statement, err := s.parser.ParseStatement(piece, s.catalog.Variables)
+	if err != nil {
+		return nil, err
+	}
+	result, err := s.execute(ctx, statement, piece.Text)
+	if err != nil {
+		return nil, positioned(err, piece.Position)
+	}
+	return result, nil
+}
+
+func (s *Session) execute(ctx context.Context, statement ast.Statement, text string) (*Result, error) {
+	switch n := statement.(type) {
+	case *ast.CreateSource:
+		if n.Query != nil {
+			return s.createAs(ctx, n, text)
+		}
+		return s.declare(ctx, n, text)
+	case *ast.InsertQuery:
+		return s.insertQuery(ctx, n, text)
+	case *ast.InsertValues:
+		return s.insertValues(ctx, n)
+	case *ast.Load:
+		return s.load(ctx, n)
+	case *ast.CreateType:
+		return s.createType(n)
+	case *ast.Drop:
+		return s.drop(ctx, n)
+	case *ast.Explain:
+		return s.explain(n)
+	case *ast.SetProperty:
+		s.SetProperty(n.Name, n.Value)
+		return &Result{Message: fmt.Sprintf("Property %s is now '%s'.", n.Name, n.Value)}, nil
+	case *ast.UnsetProperty:
+		delete(s.catalog.Properties, strings.ToLower(n.Name))
+		return &Result{Message: fmt.Sprintf("Property %s has its default again.", n.Name)}, nil
+	case *ast.Define:
+		s.catalog.Variables[strings.ToUpper(n.Name)] = n.Value
+		return &Result{Message: fmt.Sprintf("Variable %s is defined.", n.Name)}, nil
+	case *ast.Undefine:
+		delete(s.catalog.Variables, strings.ToUpper(n.Name))
+		return &Result{Message: fmt.Sprintf("Variable %s is gone.", n.Name)}, nil
+	}
+	return nil, refusal(statement)
+}
+
+// refusal names a statement that is recognised and not executed.
+func refusal(statement ast.Statement) error {
+	switch n := statement.(type) {
+	case *ast.QueryStatement:
+		return types.Unsupported("a SELECT of its own").WithHint("use CREATE STREAM .. AS SELECT or CREATE TABLE .. AS SELECT")
+	case *ast.CreateConnector:
+		return types.Errorf(types.CodeUnsupported, "connectors are not part of millrace").At(n.Position).
+			WithHint("run Kafka Connect beside it and read the connector's topics")
+	case *ast.RunScript:
+		return types.Errorf(types.CodeUnsupported, "RUN SCRIPT is not a statement of millrace").At(n.Position).
+			WithHint("run the file with: millrace run FILE")
+	case *ast.DeleteRows:
+		return types.Unsupported("DELETE FROM")
+	case *ast.AlterSource:
+		return types.Unsupported("ALTER")
+	case *ast.CreateFunction:
+		return types.Unsupported("CREATE FUNCTION")
+	case *ast.Control:
+		return types.Unsupported(n.Verb)
+	case *ast.Print:
+		return types.Unsupported("PRINT")
+	case *ast.Show:
+		return types.Unsupported("SHOW " + n.What)
+	case *ast.Describe:
+		return types.Unsupported("DESCRIBE")
+	case *ast.Assert:
+		return types.Unsupported("ASSERT " + n.What)
+	}
+	return types.Unsupported("this statement")
+}
+
+// positioned gives a user's error the place of its statement if it has none.
+func positioned(err error, at types.Position) error {
+	if e, ok := err.(*types.Error); ok { //nolint:errorlint // the layers below return it bare
+		return e.At(at)
+	}
+	return err
+}

@@ -1,0 +1,124 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"millrace/exec/column"
+	"millrace/kafkaio"
+	"millrace/kafkaio/format"
+	"millrace/planner/catalog"
+	"millrace/sql/ast"
+	"millrace/sql/types"
+)
+
+// insertValues executes INSERT INTO .. VALUES: all rows in one transaction.
+func (s *Session) insertValues(ctx context.Context, n *ast.InsertValues) (*Result, error) {
+	rows, err := s.planner().InsertValues(n)
+	if err != nil {
+		return nil, err
+	}
+	w, err := s.newWriter(ctx, rows.Source)
+	if err != nil {
+		return nil, err
+	}
+	for i := range rows.Len {
+		timestamp := s.options.Now()
+		if rows.Times != nil {
+			timestamp = rows.Times[i]
+		}
+		if err := w.append(ctx, rows.Key, rows.Value, i, timestamp); err != nil {
+			return nil, w.abort(ctx, err)
+		}
+	}
+	if err := s.producer.Commit(ctx); err != nil {
+		return nil, fmt.Errorf("inserting into %s: %w", rows.Source.Name, err)
+	}
+	return &Result{Message: fmt.Sprintf("%d rows are inserted into %s.", rows.Len, rows.Source.Name)}, nil
+}
+
+// writer writes rows of a source as records within the session's transaction.
+type writer struct {
+	session    *Session
+	source     *catalog.Source
+	partitions int
+	key, value format.Encoder
+	keyBuf     []byte
+	valueBuf   []byte
+	next       int32 // partition of the next record without a key
+}
+
+func (s *Session) newWriter(ctx context.Context, source *catalog.Source) (*writer, error) {
+	topics, err := s.options.Log.Topics(ctx, source.Topic)
+	if err != nil {
+		return nil, err
+	}
+	topic, ok := topics[source.Topic]
+	if !ok {
+		return nil, fmt.Errorf("topic %s of %s: %w", source.Topic, source.Name, kafkaio.ErrUnknownTopic)
+	}
+	if s.producer == nil {
+		s.producer = s.options.Log.NewProducer(kafkaio.ProducerOptions{
+			TransactionalID: "_millrace_" + s.options.Service + "_session",
+		})
+		if err := s.producer.Init(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return &writer{
+		session: s, source: source, partitions: topic.Partitions,
+		key: encoder(source.KeyFormat, source.Key), value: encoder(source.ValueFormat, source.Value),
+	}, nil
+}
+
+// encoder is that of a format which the source's declaration has checked.
+func encoder(f catalog.Format, columns []catalog.Column) format.Encoder {
+	kind, _ := format.Lookup(f.Name)
+	return kind.NewEncoder(specOf(f), fieldsOf(columns))
+}
+
+// append adds row i as a record.
+func (w *writer) append(ctx context.Context, key, value []*column.Vector, i int, timestamp int64) error {
+	var keyNull, valueNull bool
+	var err error
+	if w.keyBuf, keyNull, err = encodePart(w.key, w.keyBuf[:0], key, i); err != nil {
+		return types.Errorf(types.CodeValue, "the key of row %d cannot be written: %v", i+1, err)
+	}
+	if w.valueBuf, valueNull, err = encodePart(w.value, w.valueBuf[:0], value, i); err != nil {
+		return types.Errorf(types.CodeValue, "row %d cannot be written: %v", i+1, err)
+	}
+	to := kafkaio.TopicPartition{Topic: w.source.Topic, Partition: w.next % int32(w.partitions)}
+	keyBytes, valueBytes := w.keyBuf, w.valueBuf
+	if valueNull {
+		valueBytes = nil
+	}
+	if keyNull {
+		keyBytes = nil
+		w.next++
+	} else {
+		to.Partition = kafkaio.PartitionFor(keyBytes, w.partitions)
+	}
+	return w.session.producer.Append(ctx, to, timestamp, keyBytes, valueBytes, nil)
+}
+
+func encodePart(e format.Encoder, dst []byte, columns []*column.Vector, i int) (out []byte, null bool, err error) {
+	if len(columns) == 0 {
+		return dst, true, nil
+	}
+	if out, null, err = e.Append(dst, columns, i); err != nil || null {
+		return dst, null, err
+	}
+	if out == nil {
+		out = []byte{}
+	}
+	return out, false, nil
+}
+
+// abort drops the transaction, so that nothing of a failed statement is seen.
+func (w *writer) abort(ctx context.Context, cause error) error {
+	if err := w.session.producer.Abort(ctx); err != nil {
+		return errors.Join(cause, fmt.Errorf("aborting: %w", err))
+	}
+	return cause
+}

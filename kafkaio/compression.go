@@ -1,0 +1,196 @@
+package kafkaio
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/s2"
+	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
+)
+
+// maxDecompressed bounds what one batch may unpack to. Brokers refuse batches
+// over 1 MiB unless told otherwise; a bomb of some kilobytes must not take the
+// process' memory.
+const maxDecompressed = 256 << 20
+
+var compressionNames = [...]string{"none", "gzip", "snappy", "lz4", "zstd"}
+
+// String is the codec's name in Kafka's configuration.
+func (c Compression) String() string {
+	if c < 0 || int(c) >= len(compressionNames) {
+		return fmt.Sprintf("codec %d", int8(c))
+	}
+	return compressionNames[c]
+}
+
+// ParseCompression gives the codec of a name in Kafka's configuration.
+func ParseCompression(name string) (Compression, error) {
+	if i := slices.Index(compressionNames[:], name); i >= 0 {
+		return Compression(i), nil
+	}
+	return 0, fmt.Errorf("unknown compression %q: use none, gzip, snappy, lz4 or zstd", name)
+}
+
+var (
+	gzipWriters = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
+	gzipReaders = sync.Pool{New: func() any { return new(gzip.Reader) }}
+	lz4Writers  = sync.Pool{New: func() any { return lz4.NewWriter(nil) }}
+	lz4Readers  = sync.Pool{New: func() any { return lz4.NewReader(nil) }}
+	zstdEncoder = sync.OnceValues(func() (*zstd.Encoder, error) {
+		return zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest))
+	})
+	zstdDecoder = sync.OnceValues(func() (*zstd.Decoder, error) {
+		return zstd.NewReader(nil, zstd.WithDecoderMaxMemory(maxDecompressed))
+	})
+)
+
+// appendWriter collects what is written, up to a limit of added bytes.
+type appendWriter struct {
+	buf   []byte
+	limit int // length that buf must not pass
+}
+
+func (w *appendWriter) Write(data []byte) (int, error) {
+	if len(data) > w.limit-len(w.buf) {
+		return 0, errTooLong
+	}
+	w.buf = append(w.buf, data...)
+	return len(data), nil
+}
+
+var errTooLong = fmt.Errorf("more than %d bytes", maxDecompressed)
+
+// Compress appends the compressed form of src to dst.
+func (c Compression) Compress(dst, src []byte) ([]byte, error) {
+	switch c {
+	case NoCompression:
+		return append(dst, src...), nil
+	case Gzip:
+		out := &appendWriter{dst, len(dst) + 2*len(src) + 1024}
+		writer := gzipWriters.Get().(*gzip.Writer)
+		defer gzipWriters.Put(writer)
+		writer.Reset(out)
+		return writeAll(writer, out, src)
+	case Snappy: // one block without a frame, which readers of Kafka's clients take too
+		start := len(dst)
+		dst = slices.Grow(dst, s2.MaxEncodedLen(len(src)))
+		block := s2.EncodeSnappy(dst[start:cap(dst)], src)
+		return dst[:start+len(block)], nil
+	case LZ4:
+		out := &appendWriter{dst, len(dst) + 2*len(src) + 1024}
+		writer := lz4Writers.Get().(*lz4.Writer)
+		defer lz4Writers.Put(writer)
+		writer.Reset(out)
+		return writeAll(writer, out, src)
+	case Zstd:
+		encoder, err := zstdEncoder()
+		if err != nil {
+			return dst, err
+		}
+		return encoder.EncodeAll(src, dst), nil
+	}
+	return dst, fmt.Errorf("unknown compression: %v", c)
+}
+
+func writeAll(writer io.WriteCloser, out *appendWriter, src []byte) ([]byte, error) {
+	if _, err := writer.Write(src); err != nil {
+		return out.buf, err
+	}
+	err := writer.Close()
+	return out.buf, err
+}
+
+// Decompress appends the original of src to dst. Bytes that the codec did not
+// write, and originals of more than 256 MiB, give ErrCorrupt.
+func (c Compression) Decompress(dst, src []byte) ([]byte, error) {
+	out, err := c.decompress(dst, src)
+	if err != nil {
+		return dst, fmt.Errorf("%w: %v: %w", ErrCorrupt, c, err)
+	}
+	return out, nil
+}
+
+func (c Compression) decompress(dst, src []byte) ([]byte, error) {
+	switch c {
+	case NoCompression:
+		return append(dst, src...), nil
+	case Gzip:
+		reader := gzipReaders.Get().(*gzip.Reader)
+		defer gzipReaders.Put(reader)
+		if err := reader.Reset(bytes.NewReader(src)); err != nil {
+			return dst, err
+		}
+		return readAll(reader, dst)
+	case Snappy:
+		return decompressSnappy(dst, src)
+	case LZ4:
+		reader := lz4Readers.Get().(*lz4.Reader)
+		defer lz4Readers.Put(reader)
+		reader.Reset(bytes.NewReader(src))
+		return readAll(reader, dst)
+	case Zstd:
+		decoder, err := zstdDecoder()
+		if err != nil {
+			return dst, err
+		}
+		return decoder.DecodeAll(src, dst)
+	}
+	return dst, fmt.Errorf("unknown compression")
+}
+
+func readAll(reader io.Reader, dst []byte) ([]byte, error) {
+	out := &appendWriter{dst, len(dst) + maxDecompressed}
+	_, err := io.Copy(out, reader)
+	return out.buf, err
+}
+
+// xerialMagic begins the framed form that Java's clients write: 16 bytes of
+// header, then blocks with their length before them.
+var xerialMagic = []byte{0x82, 'S', 'N', 'A', 'P', 'P', 'Y', 0}
+
+const xerialHeader = 16
+
+func decompressSnappy(dst, src []byte) ([]byte, error) {
+	if !bytes.HasPrefix(src, xerialMagic) || len(src) < xerialHeader {
+		return decompressBlock(dst, src, len(dst)+maxDecompressed)
+	}
+	limit := len(dst) + maxDecompressed
+	for src = src[xerialHeader:]; len(src) > 0; {
+		if len(src) < 4 {
+			return dst, io.ErrUnexpectedEOF
+		}
+		length := int64(binary.BigEndian.Uint32(src))
+		src = src[4:]
+		if length > int64(len(src)) {
+			return dst, io.ErrUnexpectedEOF
+		}
+		var err error
+		if dst, err = decompressBlock(dst, src[:length], limit); err != nil {
+			return dst, err
+		}
+		src = src[length:]
+	}
+	return dst, nil
+}
+
+func decompressBlock(dst, src []byte, limit int) ([]byte, error) {
+	length, err := s2.DecodedLen(src)
+	if err != nil {
+		return dst, err
+	}
+	// A block's copies reach 64 bytes for 3 of input at most: a greater promise
+	// is a lie, found before memory is taken for it.
+	if length > limit-len(dst) || length > 64+len(src)*64 {
+		return dst, errTooLong
+	}
+	start := len(dst)
+	dst = slices.Grow(dst, length)[:start+length]
+	_, err = s2.Decode(dst[start:], src)
+	return dst, err
+}

@@ -1,0 +1,33 @@
+package format
+
+import "slices"
+
+// InternalName is the format of the engine's own topics. No user may name it,
+// so Names leaves it out.
+const InternalName = "INTERNAL"
+
+var formats = map[string]Format{
+	"JSON":       jsonFormat{},
+	"DELIMITED":  delimitedFormat{},
+	"KAFKA":      kafkaFormat{},
+	"NONE":       noneFormat{},
+	InternalName: internalFormat{},
+}
+
+// Lookup is the format called name, in upper case.
+func Lookup(name string) (Format, bool) {
+	f, ok := formats[name]
+	return f, ok
+}
+
+// Names lists the formats that a statement may name, sorted.
+func Names() []string {
+	var names []string
+	for name := range formats {
+		if name != InternalName {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}

@@ -1,0 +1,34 @@
+package format
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestRegistry(t *testing.T) {
+	if names := Names(); !slices.Equal(names, []string{"DELIMITED", "JSON", "KAFKA", "NONE"}) {
+		t.Errorf("formats %v", names)
+	}
+	for _, name := range append(Names(), InternalName) {
+		f, ok := Lookup(name)
+		if !ok || f.Wraps() != (name == "JSON") {
+			t.Errorf("%s: found %t", name, ok)
+		}
+	}
+	if _, ok := Lookup("CSV"); ok {
+		t.Error("CSV is found")
+	}
+}
+
+func TestParseDelimiter(t *testing.T) {
+	for text, expected := range map[string]string{";": ";", "tab": "\t", "SPACE": " ", "€": "€"} {
+		if got, err := ParseDelimiter(text); err != nil || got != expected {
+			t.Errorf("%q: %q, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"", " ", "\t", "\n", `"`, "||", "\xff"} {
+		if _, err := ParseDelimiter(text); err == nil {
+			t.Errorf("%q is accepted", text)
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package kafkaio
+
+import "fmt"
+
+// Header is a record's header. A nil value is null.
+type Header struct {
+	Key   string
+	Value []byte
+}
+
+// AppendHeaders appends the encoded block of the headers, as a record carries
+// it: the count, then keys and values. No headers append nothing.
+func AppendHeaders(dst []byte, headers []Header) []byte {
+	if len(headers) == 0 {
+		return dst
+	}
+	dst = appendVarint(dst, int64(len(headers)))
+	for _, header := range headers {
+		dst = appendVarint(dst, int64(len(header.Key)))
+		dst = append(dst, header.Key...)
+		dst = appendBytes(dst, header.Value)
+	}
+	return dst
+}
+
+// ParseHeaders reads an encoded block; an empty one holds no headers. Values
+// point into the block.
+func ParseHeaders(block []byte) ([]Header, error) {
+	if len(block) == 0 {
+		return nil, nil
+	}
+	count, rest, ok := takeVarint(block)
+	if !ok || count < 0 || count > int64(len(rest)/2) {
+		return nil, fmt.Errorf("%w: header count in a block of %d bytes", ErrCorrupt, len(block))
+	}
+	if count == 0 {
+		return nil, nil
+	}
+	headers := make([]Header, count)
+	for i := range headers {
+		var key []byte
+		if key, rest, ok = takeBytes(rest); !ok || key == nil {
+			return nil, fmt.Errorf("%w: key of header %d", ErrCorrupt, i)
+		}
+		headers[i].Key = string(key)
+		if headers[i].Value, rest, ok = takeBytes(rest); !ok {
+			return nil, fmt.Errorf("%w: value of header %d", ErrCorrupt, i)
+		}
+	}
+	if len(rest) != 0 {
+		return nil, fmt.Errorf("%w: %d bytes after the last header", ErrCorrupt, len(rest))
+	}
+	return headers, nil
+}

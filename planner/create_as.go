@@ -1,0 +1,253 @@
+package planner
+
+import (
+	"fmt"
+	"strings"
+
+	"millrace/planner/catalog"
+	"millrace/planner/plan"
+	"millrace/sql/ast"
+	"millrace/sql/types"
+)
+
+// Creation is what CREATE STREAM or TABLE AS SELECT makes: a source and the
+// query that fills it.
+type Creation struct {
+	Source *catalog.Source
+	Query  *plan.Query
+	Exists bool // IF NOT EXISTS was said and it does: nothing is to be done
+}
+
+// sinkProperties are those that CREATE .. AS SELECT takes.
+var sinkProperties = []string{
+	withTopic, withPartitions, withReplicas, withRetention, withCleanup, withFormat, withKeyFormat, withValueFormat,
+	withKeyDelim, withValueDelim, withWrap, withTimestamp, withTimeFormat,
+	withKeySchemaID, withValueSchemaID, withKeyName, withValueName,
+	"VALUE_AVRO_SCHEMA_FULL_NAME", "KEY_PROTOBUF_NULLABLE_REPRESENTATION", "VALUE_PROTOBUF_NULLABLE_REPRESENTATION",
+}
+
+// CreateAs plans CREATE STREAM or TABLE AS SELECT.
+func (p *Planner) CreateAs(s *ast.CreateSource, text string) (*Creation, error) {
+	exists, err := p.checkNew(s)
+	if err != nil || exists {
+		return &Creation{Exists: exists}, err
+	}
+	ps, err := readProperties(s.Properties, sinkProperties)
+	if err != nil {
+		return nil, err
+	}
+	if err := ps.refuseUnsupported(); err != nil {
+		return nil, err
+	}
+	if s.ReadOnly {
+		return nil, types.Errorf(types.CodeStatement, "SOURCE cannot stand in CREATE .. AS SELECT").At(s.Position)
+	}
+	if len(s.Columns) > 0 {
+		return nil, types.Errorf(types.CodeStatement, "CREATE .. AS SELECT takes its columns from SELECT").At(s.Position)
+	}
+	selected, err := p.analyse(s.Query)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkResultKind(s, selected); err != nil {
+		return nil, err
+	}
+	r, err := selected.result()
+	if err != nil {
+		return nil, err
+	}
+	source, err := p.sinkSource(s, selected, r, ps)
+	if err != nil {
+		return nil, err
+	}
+	source.Statement = text
+	prefix := "CSAS"
+	if s.Kind == ast.Table {
+		prefix = "CTAS"
+	}
+	id := fmt.Sprintf("%s_%s_%d", prefix, source.Name, p.Catalog.NextQuery())
+	source.CreatedBy = id
+	query, err := p.buildQuery(selected, r, id, source, ps)
+	if err != nil {
+		return nil, err
+	}
+	query.Statement = text
+	return &Creation{Source: source, Query: query}, nil
+}
+
+func checkResultKind(s *ast.CreateSource, selected *selection) error {
+	switch {
+	case s.Kind == ast.Stream && selected.table():
+		return types.Errorf(types.CodeStatement, "the result of this SELECT is a table").At(s.Position).
+			WithHint("use CREATE TABLE %s AS", s.Name)
+	case s.Kind == ast.Table && !selected.table():
+		return types.Errorf(types.CodeStatement, "the result of this SELECT is a stream").At(s.Position).
+			WithHint("use CREATE STREAM %s AS, or GROUP BY", s.Name)
+	}
+	return nil
+}
+
+// sinkSource is the declaration of a query's result.
+func (p *Planner) sinkSource(s *ast.CreateSource, selected *selection, r *result, ps properties) (*catalog.Source, error) {
+	source := &catalog.Source{Name: s.Name, Kind: catalog.Kind(s.Kind)}
+	prefix, _ := p.Catalog.Property(propertyTopicPrefix)
+	source.Topic = prefix + s.Name
+	if topic, _, ok := ps.text(withTopic); ok {
+		source.Topic = topic
+	}
+	for _, k := range r.keys {
+		source.Key = append(source.Key, catalog.Column{Name: k.name, Type: k.value.Type()})
+	}
+	for _, v := range r.values {
+		source.Value = append(source.Value, catalog.Column{Name: v.name, Type: v.expr.Type()})
+	}
+	if w := selected.window; w != nil {
+		source.Window = &catalog.KeyWindow{Kind: w.Kind, Size: w.Size}
+	} else if in := selected.scope.inputs[0].source; len(selected.groups) == 0 && len(selected.partition) == 0 {
+		source.Window = in.Window
+	}
+	if err := p.sinkFormats(source, selected, ps, s.Position); err != nil {
+		return nil, err
+	}
+	var err error
+	source.Timestamp, err = timestampColumn(ps, source)
+	return source, err
+}
+
+// sinkFormats settles a result's formats: given, or those of the (left) source.
+func (p *Planner) sinkFormats(source *catalog.Source, selected *selection, ps properties, at types.Position) error {
+	from := selected.scope.inputs[0].source
+	key, value, err := p.formatNames(ps)
+	if err != nil {
+		return err
+	}
+	if len(source.Key) == 0 {
+		if given, ok := ps[withKeyFormat]; ok && key != "NONE" {
+			return types.Errorf(types.CodeKey, "the result has no key, so it cannot have the key format %s", key).At(given.Position)
+		}
+		key = "NONE"
+	} else if key == "" {
+		if key = from.KeyFormat.Name; key == "NONE" {
+			key = p.defaultKeyFormat()
+		}
+	}
+	if value == "" {
+		value = from.ValueFormat.Name
+	}
+	keyDelimiter, err := inheritedDelimiter(ps, withKeyDelim, key, from.KeyFormat)
+	if err != nil {
+		return err
+	}
+	valueDelimiter, err := inheritedDelimiter(ps, withValueDelim, value, from.ValueFormat)
+	if err != nil {
+		return err
+	}
+	unwrapped, feature, err := p.wrapping(ps, value, len(source.Value))
+	if err != nil {
+		return err
+	}
+	source.KeyFormat = keyFormat(key, keyDelimiter, len(source.Key))
+	source.ValueFormat = catalog.Format{Name: value, Delimiter: valueDelimiter, Unwrapped: unwrapped, Wrapping: feature}
+	if err := p.checkFormat(source.KeyFormat, true, source.Key, at); err != nil {
+		return err
+	}
+	return p.checkFormat(source.ValueFormat, false, source.Value, at)
+}
+
+func inheritedDelimiter(ps properties, property, format string, from catalog.Format) (string, error) {
+	text, err := delimiter(ps, property, format)
+	if err != nil || text != "" || format != "DELIMITED" || from.Name != "DELIMITED" {
+		return text, err
+	}
+	return from.Delimiter, nil
+}
+
+// buildQuery makes the physical plan that fills source.
+func (p *Planner) buildQuery(selected *selection, r *result, id string, source *catalog.Source, ps properties) (*plan.Query, error) {
+	b := selected.newBuilder(id)
+	b.input()
+	if len(selected.groups) > 0 {
+		if err := b.aggregate(); err != nil {
+			return nil, err
+		}
+	}
+	b.placeJoinKey()
+	b.sinkInput(r)
+	b.sink(source)
+	return b.query, b.sinkTopic(source, ps)
+}
+
+// placeJoinKey says where the join's key stands.
+func (b *builder) placeJoinKey() {
+	key := b.node.Schema().Key
+	for id, r := range b.s.scope.refs {
+		if r.kind == joinKeyRef && len(key) > 0 {
+			b.place[id] = key[0]
+		}
+	}
+}
+
+// sink ends the plan with the operator that writes source.
+func (b *builder) sink(source *catalog.Source) {
+	sink := &plan.Sink{
+		Input: b.node, Name: source.Name, Topic: source.Topic, KeyFormat: source.KeyFormat, ValueFormat: source.ValueFormat,
+	}
+	at := 0
+	field := func(c catalog.Column) plan.Field {
+		at++
+		return plan.Field{Name: c.Name, Type: c.Type, Column: at - 1}
+	}
+	for _, c := range source.Key {
+		sink.Key = append(sink.Key, field(c))
+	}
+	for _, c := range source.Value {
+		sink.Value = append(sink.Value, field(c))
+	}
+	if t := source.Timestamp; t != nil {
+		for _, f := range append(append([]plan.Field{}, sink.Key...), sink.Value...) {
+			if f.Name == t.Column {
+				sink.Timestamp = &plan.Timestamp{Column: f.Column, Format: t.Format, FailOnInvalid: b.s.planner.flag(propertyThrowOnTime)}
+			}
+		}
+		// A source's TIMESTAMP is not inherited: the records carry it now.
+		source.Timestamp = nil
+	}
+	b.graph.Root = sink
+	b.query.SinkTopic = source.Topic
+}
+
+// sinkTopic settles how a missing sink topic is to be made.
+func (b *builder) sinkTopic(source *catalog.Source, ps properties) error {
+	config, err := ps.topicConfig()
+	if err != nil {
+		return err
+	}
+	if _, given := config["cleanup.policy"]; !given && source.Kind == catalog.Table {
+		config["cleanup.policy"] = "compact"
+		if source.Window != nil {
+			config["cleanup.policy"] = "compact,delete"
+		}
+	}
+	b.query.SinkConfig = config
+	for _, setting := range []struct {
+		property, session string
+		target            *int
+	}{
+		{withPartitions, propertyPartitions, &b.query.SinkPartitions},
+		{withReplicas, propertyReplicas, &b.query.SinkReplicas},
+	} {
+		n, given, err := ps.number(setting.property, 1)
+		if err != nil {
+			return err
+		}
+		if !given {
+			if text, ok := b.s.planner.Catalog.Property(setting.session); ok {
+				if _, err := fmt.Sscan(strings.TrimSpace(text), &n); err != nil || n < 1 {
+					return types.Errorf(types.CodeProperty, "property %s must be a whole number of at least 1, not '%s'", setting.session, text)
+				}
+			}
+		}
+		*setting.target = int(n)
+	}
+	return nil
+}

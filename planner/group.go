@@ -1,0 +1,191 @@
+package planner
+
+import (
+	"millrace/exec/expr"
+	"millrace/exec/fn"
+	"millrace/planner/catalog"
+	"millrace/sql/ast"
+	"millrace/sql/types"
+
+	tidb "github.com/pingcap/tidb/pkg/parser/ast"
+)
+
+// aggregateCall is one aggregate function of a SELECT, each once however often
+// it is written.
+type aggregateCall struct {
+	function  string
+	arguments []expr.Expr
+	constants []expr.Expr
+	result    *types.Type
+	text      string
+}
+
+func (s *selection) analyseGroups() error {
+	if s.statement.GroupBy == nil {
+		return nil
+	}
+	nodes := make([]tidb.ExprNode, len(s.statement.GroupBy.Items))
+	for i, it := range s.statement.GroupBy.Items {
+		nodes[i] = it.Expr
+	}
+	b := s.binder("GROUP BY")
+	for _, n := range unwrapRow(nodes) {
+		e, err := b.bind(n)
+		if err != nil {
+			return err
+		}
+		if e.Type().Kind == types.KindNull {
+			return types.Errorf(types.CodeType, "NULL cannot be a group").At(b.at(n))
+		}
+		if err := checkKeyType(e, "GROUP BY", b.at(n)); err != nil {
+			return err
+		}
+		for _, other := range s.groups {
+			if expr.Equal(e, other) {
+				return types.Errorf(types.CodeStatement, "%s stands twice in GROUP BY", e).At(b.at(n))
+			}
+		}
+		s.groups = append(s.groups, e)
+	}
+	for _, in := range s.scope.inputs {
+		if in.source.ValueFormat.Name == "KAFKA" {
+			return types.Errorf(types.CodeStatement, "GROUP BY cannot read %s, whose value format is KAFKA", in.source.Name).
+				At(s.at()).WithHint("copy it into another format with CREATE STREAM .. WITH(VALUE_FORMAT='JSON') AS SELECT first")
+		}
+	}
+	return nil
+}
+
+// bindAggregate binds a call of an aggregate function in SELECT or HAVING to
+// the result of its state.
+func (s *selection) bindAggregate(n *tidb.FuncCallExpr) (expr.Expr, error) {
+	call := aggregateCall{function: n.FnName.O}
+	b := s.binder("the arguments of " + call.function)
+	for _, arg := range n.Args {
+		if form, ok := arg.(*ast.Form); ok {
+			if form.Kind == ast.StarForm {
+				continue
+			}
+			if form.Kind == ast.DistinctForm {
+				return nil, types.Unsupported(call.function + "(DISTINCT ..)")
+			}
+		}
+		e, err := b.bind(arg)
+		if err != nil {
+			return nil, err
+		}
+		call.arguments = append(call.arguments, e)
+	}
+	inputs := make([]*types.Type, len(call.arguments))
+	for i, e := range call.arguments {
+		inputs[i] = e.Type()
+	}
+	signature, err := fn.ResolveAggregate(call.function, inputs, 0)
+	if err != nil {
+		return nil, err
+	}
+	call.result = signature.Result
+	call.text = callText(call)
+	if s.scope.inputs[0].source.Kind == catalog.Table && !s.scope.join() && !signature.Undoable {
+		return nil, types.Unsupported(call.function + " over a table")
+	}
+	at := s.addCall(call)
+	id := s.scope.add(ref{kind: aggregateRef, name: call.text, t: call.result, at: at})
+	return expr.NewColumn(id, call.text, call.result), nil
+}
+
+func (s *selection) addCall(call aggregateCall) int {
+	for i, other := range s.calls {
+		if other.text == call.text {
+			return i
+		}
+	}
+	s.calls = append(s.calls, call)
+	return len(s.calls) - 1
+}
+
+func callText(call aggregateCall) string {
+	if len(call.arguments) == 0 {
+		return call.function + "(*)"
+	}
+	text := call.function + "("
+	for i, e := range call.arguments {
+		if i > 0 {
+			text += ", "
+		}
+		text += e.String()
+	}
+	return text + ")"
+}
+
+func (s *selection) analyseHaving() error {
+	if s.statement.Having == nil {
+		return nil
+	}
+	b := s.binder("HAVING")
+	b.aggregate = s.bindAggregate
+	var err error
+	s.having, err = s.condition(b, s.statement.Having.Expr)
+	return err
+}
+
+// checkAggregation holds the rules of GROUP BY and replaces the groups'
+// expressions in SELECT and HAVING by their values.
+func (s *selection) checkAggregation() error {
+	if len(s.groups) == 0 {
+		if len(s.calls) > 0 {
+			return types.Errorf(types.CodeStatement, "aggregate %s needs GROUP BY", s.calls[0].text).At(s.at())
+		}
+		if s.having != nil {
+			return types.Errorf(types.CodeStatement, "HAVING needs GROUP BY").At(s.at()).WithHint("use WHERE")
+		}
+		return nil
+	}
+	if len(s.calls) == 0 {
+		return types.Errorf(types.CodeStatement, "GROUP BY needs an aggregate function in SELECT or HAVING").At(s.at()).
+			WithHint("add one such as COUNT(*)")
+	}
+	for i, it := range s.items {
+		e, err := s.overGroups(it.expr, it.position)
+		if err != nil {
+			return err
+		}
+		s.items[i].expr = e
+	}
+	if s.having == nil {
+		return nil
+	}
+	having, err := s.overGroups(s.having, s.query.PositionOf(s.statement.Having.Expr))
+	s.having = having
+	return err
+}
+
+// overGroups rewrites an expression over input columns into one over groups,
+// aggregates and window bounds.
+func (s *selection) overGroups(e expr.Expr, at types.Position) (expr.Expr, error) {
+	e = expr.Rewrite(e, func(e expr.Expr) (expr.Expr, bool) {
+		for i, group := range s.groups {
+			if expr.Equal(e, group) {
+				id := s.scope.add(ref{kind: groupRef, name: group.String(), t: group.Type(), at: i})
+				return expr.NewColumn(id, group.String(), group.Type()), true
+			}
+		}
+		return nil, false
+	})
+	window, aggregate := false, false
+	for _, id := range expr.ColumnsOf(e) {
+		switch r := s.scope.refs[id]; r.kind {
+		case keyRef, valueRef, headerRef, pseudoRef:
+			return nil, types.Errorf(types.CodeStatement, "column %s is neither in GROUP BY nor inside an aggregate function", r.name).
+				At(at).WithHint("add it to GROUP BY, or wrap it in an aggregate such as LATEST_BY_OFFSET")
+		case windowRef:
+			window = true
+		case aggregateRef:
+			aggregate = true
+		}
+	}
+	if window && aggregate {
+		return nil, types.Errorf(types.CodeStatement, "WINDOWSTART and WINDOWEND cannot stand in one expression with an aggregate").At(at)
+	}
+	return e, nil
+}

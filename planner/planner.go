@@ -1,0 +1,62 @@
+// Package planner turns parsed statements into declarations and physical
+// plans. It does no I/O and changes nothing: the session puts what it returns
+// into the catalog. Every refusal is a *types.Error with a position.
+package planner
+
+import (
+	"millrace/planner/catalog"
+	"millrace/sql/types"
+)
+
+// Formats is what the planner has to know of record formats.
+type Formats interface {
+	// Known tells whether a format of this name exists.
+	Known(name string) bool
+	// Names lists the formats for messages.
+	Names() []string
+	// Check tells whether the format can hold the columns as a key or value.
+	Check(format catalog.Format, key bool, columns []catalog.Column) error
+	// Wraps tells whether WRAP_SINGLE_VALUE means something to the format.
+	Wraps(name string) bool
+}
+
+// Planner plans statements against a catalog. It is used by one goroutine.
+type Planner struct {
+	Catalog *catalog.Catalog
+	Formats Formats
+	// Service is the part of internal names that tells installations apart.
+	Service string
+}
+
+// The properties that the planner reads.
+const (
+	propertyKeyFormat   = "ksql.persistence.default.format.key"
+	propertyValueFormat = "ksql.persistence.default.format.value"
+	propertyWrap        = "ksql.persistence.wrap.single.values"
+	propertyTopicPrefix = "ksql.output.topic.name.prefix"
+	propertyPartitions  = "ksql.sink.partitions"
+	propertyReplicas    = "ksql.sink.replicas"
+	propertyThrowOnTime = "ksql.timestamp.throw.on.invalid"
+	propertyNewPlanner  = "ksql.new.query.planner.enabled"
+)
+
+func (p *Planner) flag(name string) bool {
+	v, _ := p.Catalog.Property(name)
+	return v == "true" || v == "TRUE"
+}
+
+// source finds a stream or table that a statement names.
+func (p *Planner) source(name string, at types.Position) (*catalog.Source, error) {
+	if s, ok := p.Catalog.Source(name); ok {
+		return s, nil
+	}
+	e := types.Errorf(types.CodeName, "%s does not exist", name).At(at)
+	var names []string
+	for _, s := range p.Catalog.Sources() {
+		names = append(names, s.Name)
+	}
+	if near := nearest(name, names); near != "" {
+		return nil, e.WithHint("did you mean %s?", near)
+	}
+	return nil, e.WithHint("create it with CREATE STREAM or CREATE TABLE")
+}

@@ -1,0 +1,104 @@
+package planner
+
+import (
+	"math"
+	"strconv"
+
+	"millrace/planner/catalog"
+	"millrace/planner/plan"
+	"millrace/sql/ast"
+	"millrace/sql/types"
+)
+
+// unitMillis are the durations of the units of window clauses.
+var unitMillis = map[string]int64{
+	"MILLISECOND": 1, "SECOND": 1000, "MINUTE": 60_000, "HOUR": 3_600_000, "DAY": 86_400_000, "WEEK": 7 * 86_400_000,
+}
+
+// defaultGrace is how long a window without GRACE PERIOD takes late rows, in
+// all with its size.
+const defaultGrace = 24 * 3_600_000
+
+// millis is a duration in milliseconds.
+func millis(d *ast.Duration) (int64, error) {
+	size, ok := unitMillis[d.Unit]
+	if !ok {
+		return 0, types.Errorf(types.CodeValue, "a window cannot be measured in %sS, which differ in length", d.Unit).At(d.Position).
+			WithHint("use DAYS or less")
+	}
+	n, err := strconv.ParseInt(d.Number, 10, 64)
+	if err != nil || n < 0 || n > math.MaxInt64/size/4 {
+		return 0, types.Errorf(types.CodeValue, "%s %s is no duration that a window can have", d.Number, d.Unit).At(d.Position)
+	}
+	return n * size, nil
+}
+
+func (s *selection) analyseWindow() error {
+	s.final = s.query.Emit == ast.EmitFinal
+	if s.block == nil || s.block.Window == nil {
+		if s.final {
+			return types.Errorf(types.CodeStatement, "EMIT FINAL needs a window").At(s.at()).
+				WithHint("add WINDOW TUMBLING (SIZE ..), or use EMIT CHANGES")
+		}
+		return nil
+	}
+	w := s.block.Window
+	if s.statement.GroupBy == nil {
+		return types.Errorf(types.CodeStatement, "WINDOW needs GROUP BY").At(w.Position)
+	}
+	if s.scope.inputs[0].source.Kind == catalog.Table {
+		return types.Errorf(types.CodeStatement, "WINDOW is for streams; %s is a table", s.scope.inputs[0].source.Name).At(w.Position)
+	}
+	if w.Kind == ast.Session || w.Kind == ast.Sliding {
+		return types.Unsupported("WINDOW " + string(w.Kind)).At(w.Position)
+	}
+	if s.final {
+		return types.Unsupported("EMIT FINAL").At(s.at())
+	}
+	s.scope.windowed = true
+	window := &plan.Window{Kind: catalog.WindowKind(w.Kind)}
+	var err error
+	if window.Size, err = millis(w.Size); err != nil {
+		return err
+	}
+	if window.Size == 0 {
+		return types.Errorf(types.CodeValue, "a window's SIZE must not be 0").At(w.Size.Position)
+	}
+	if window.Advance = window.Size; w.Advance != nil {
+		if window.Advance, err = millis(w.Advance); err != nil {
+			return err
+		}
+		if window.Advance == 0 || window.Advance > window.Size {
+			return types.Errorf(types.CodeValue, "ADVANCE BY must be more than 0 and at most the SIZE").At(w.Advance.Position)
+		}
+	}
+	if err := windowGrace(window, w); err != nil {
+		return err
+	}
+	s.window = window
+	return nil
+}
+
+func windowGrace(window *plan.Window, w *ast.Window) error {
+	window.Grace = max(defaultGrace-window.Size, 0)
+	var err error
+	if w.Grace != nil {
+		if window.Grace, err = millis(w.Grace); err != nil {
+			return err
+		}
+	}
+	if w.Retention == nil {
+		return nil
+	}
+	retention, err := millis(w.Retention)
+	if err != nil {
+		return err
+	}
+	if w.Grace == nil {
+		window.Grace = max(retention-window.Size, 0)
+	}
+	if retention < window.Size+window.Grace {
+		return types.Errorf(types.CodeValue, "RETENTION must be at least SIZE and GRACE PERIOD together").At(w.Retention.Position)
+	}
+	return nil
+}

@@ -1,0 +1,125 @@
+package state
+
+// lane is how many keys are looked up together, so that the cache misses of
+// different keys overlap.
+const lane = 128
+
+// Find sets rows[n] to the row of key n for each n of selection (all keys when
+// it is nil), NoRow where none exists. Rows that were spilled are read back.
+func (t *Table) Find(keys *Keys, selection []int32, rows []Row) error {
+	numbers := keys.numbers(selection)
+	missing := t.probe(keys, numbers, rows)
+	if missing > 0 && t.spilled {
+		if err := t.readBack(keys, numbers, rows); err != nil {
+			return err
+		}
+	}
+	for _, n := range numbers {
+		if row := rows[n]; row >= 0 && t.header(row).flags&exists == 0 {
+			rows[n] = NoRow
+		}
+	}
+	return nil
+}
+
+// FindOrAdd is like Find but gives every key a row: what did not exist is added
+// with zeroed cells, and Exists tells false until Touch.
+func (t *Table) FindOrAdd(keys *Keys, selection []int32, rows []Row) error {
+	numbers := keys.numbers(selection)
+	missing := t.probe(keys, numbers, rows)
+	if missing == 0 {
+		return nil
+	}
+	if t.spilled {
+		if err := t.readBack(keys, numbers, rows); err != nil {
+			return err
+		}
+	}
+	for _, n := range numbers {
+		if rows[n] >= 0 {
+			continue
+		}
+		key, tag := keys.Key(int(n)), tagOf(keys.hashes[n])
+		row := t.locate(key, tag) // an earlier key of this batch may be the same
+		if row < 0 {
+			var err error
+			if row, err = t.add(key, tag); err != nil {
+				return err
+			}
+			if !t.noted {
+				t.store.note(t)
+			}
+			t.added = append(t.added, row)
+		}
+		rows[n] = row
+	}
+	return nil
+}
+
+// probe looks all keys up in memory and returns how many have no row there.
+func (t *Table) probe(keys *Keys, numbers []int32, rows []Row) (missing int) {
+	keys.hash()
+	for len(numbers) > lane {
+		missing += t.probeLane(keys, numbers[:lane], rows)
+		numbers = numbers[lane:]
+	}
+	return missing + t.probeLane(keys, numbers, rows)
+}
+
+// probeLane runs in passes: the loads of a pass do not depend on each other.
+func (t *Table) probeLane(keys *Keys, numbers []int32, rows []Row) (missing int) {
+	var slots [lane]uint64
+	var headers [lane]*header
+	var places [lane]uint64
+	shards, shift, hashes := t.index.shards, t.index.shift&63, keys.hashes
+	for j, n := range numbers {
+		tag := tagOf(hashes[n])
+		shard := shards[tag>>shift]
+		slots[j&(lane-1)] = shard[tag&uint64(len(shard)-1)]
+	}
+	for j := range numbers {
+		if slot := slots[j&(lane-1)]; slot != 0 {
+			h := t.header(rowOf(slot))
+			headers[j&(lane-1)] = h
+			places[j&(lane-1)] = uint64(h.key)<<32 | uint64(h.keyLength)
+		}
+	}
+	for j, n := range numbers {
+		slot, tag := slots[j&(lane-1)], tagOf(hashes[n])
+		key := keys.Key(int(n))
+		if slot != 0 && slot>>tagBits == tag {
+			place := places[j&(lane-1)]
+			if length := uint32(place); int(length) == len(key) &&
+				string(t.arena.view(ref(place>>32), length)) == string(key) {
+				rows[n] = rowOf(slot)
+				if h := headers[j&(lane-1)]; h.flags&used == 0 {
+					h.flags |= used
+				}
+				continue
+			}
+		}
+		rows[n] = t.locate(key, tag)
+		if rows[n] < 0 {
+			missing++
+		}
+	}
+	return missing
+}
+
+// locate is the row of a key in memory, existing or not, or NoRow.
+func (t *Table) locate(key []byte, tag uint64) Row {
+	shard := t.index.shards[tag>>(t.index.shift&63)]
+	mask := uint64(len(shard) - 1)
+	for at := tag & mask; shard[at] != 0; at = (at + 1) & mask {
+		slot := shard[at]
+		if slot>>tagBits != tag {
+			continue
+		}
+		h := t.header(rowOf(slot))
+		if int(h.keyLength) == len(key) && string(t.arena.view(h.key, h.keyLength)) == string(key) {
+			h.flags |= used
+			return rowOf(slot)
+		}
+	}
+	return NoRow
+}

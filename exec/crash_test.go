@@ -87,8 +87,8 @@ func (w *world) engine(t testing.TB, options Options) *Engine {
 
 // feed produces the n-th part of the records.
 func (w *world) feed(t testing.TB, part int) {
-	produce(t, w.log, orders(2000, 1)[part*200:(part+1)*200]...)
-	produce(t, w.log, customers(500, 1)[part*50:(part+1)*50]...)
+	produce(t, w.log, orders(800, 1)[part*80:(part+1)*80]...)
+	produce(t, w.log, customers(200, 1)[part*20:(part+1)*20]...)
 }
 
 const parts = 10

@@ -309,6 +309,10 @@ func (e *Engine) Close(ctx context.Context) error {
 		if e.started && !e.manual() {
 			<-w.stopped
 		}
+		// What a worker could not finish in time is left as a crash leaves it.
+		for _, s := range slices.Clone(w.shares) {
+			faults = append(faults, w.remove(s.query, false))
+		}
 		faults = append(faults, w.transaction.Close())
 	}
 	return errors.Join(faults...)

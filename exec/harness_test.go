@@ -1,10 +1,12 @@
 package exec
 
 import (
-	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"millrace/kafkaio"
 	"millrace/kafkaio/memory"
@@ -22,12 +24,17 @@ type input struct {
 func newLog(t testing.TB, partitions int, topics ...string) *memory.Log {
 	t.Helper()
 	log := memory.New()
+	createTopics(t, log, partitions, topics...)
+	return log
+}
+
+func createTopics(t testing.TB, log kafkaio.Log, partitions int, topics ...string) {
+	t.Helper()
 	for _, topic := range topics {
 		if err := log.CreateTopic(t.Context(), kafkaio.TopicSpec{Name: topic, Partitions: partitions}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return log
 }
 
 func produce(t testing.TB, log kafkaio.Log, records ...input) {
@@ -52,12 +59,15 @@ func produce(t testing.TB, log kafkaio.Log, records ...input) {
 	if err := producer.Commit(ctx); err != nil {
 		t.Fatal(err)
 	}
+	if err := producer.Close(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // content is what is committed in a topic, a line a record, by partition.
 func content(t testing.TB, log kafkaio.Log, topic string) string {
 	t.Helper()
-	ctx := context.Background()
+	ctx := t.Context()
 	topics, err := log.Topics(ctx, topic)
 	if err != nil {
 		t.Fatal(err)
@@ -66,21 +76,31 @@ func content(t testing.TB, log kafkaio.Log, topic string) string {
 	for p := range topics[topic].Partitions {
 		positions[kafkaio.TopicPartition{Topic: topic, Partition: int32(p)}] = 0
 	}
+	ranges, err := log.Offsets(ctx, slices.Collect(maps.Keys(positions)))
+	if err != nil {
+		t.Fatal(err)
+	}
 	fetcher := log.NewFetcher(kafkaio.FetchOptions{})
 	fetcher.Assign(positions)
 	lines := make([]strings.Builder, len(positions))
-	for {
-		runs, err := fetcher.Poll(ctx, 0)
+	atEnd := func() bool {
+		for tp, position := range positions {
+			if position < ranges[tp].HighWatermark {
+				return false
+			}
+		}
+		return true
+	}
+	for !atEnd() {
+		runs, err := fetcher.Poll(ctx, time.Second)
 		if err != nil {
 			t.Fatal(err)
-		}
-		if len(runs) == 0 {
-			break
 		}
 		for _, run := range runs {
 			for i := range run.Offsets {
 				fmt.Fprintf(&lines[run.Partition], "%d@%d %s = %s\n", run.Partition, run.Timestamps[i], text(run.Keys[i]), text(run.Values[i]))
 			}
+			positions[run.TopicPartition] = run.Next
 			run.Release()
 		}
 	}

@@ -226,7 +226,9 @@ func (w *worker) recoverFrom(ctx context.Context, blamed *query, err error) {
 	w.waiting = false
 	w.stopFeeds()
 	if rollback := w.rollback(ctx, err); rollback != nil {
-		w.failAll(rollback)
+		if ctx.Err() == nil {
+			w.failAll(rollback)
+		}
 		return
 	}
 	if blamed == nil {

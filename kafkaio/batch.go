@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"slices"
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -117,52 +118,60 @@ func (b *Batch) AppendTo(records *Records, from int64, arena []byte) ([]byte, er
 		return arena, fmt.Errorf("%w: batch at offset %d: %d records in %d bytes", ErrCorrupt, b.BaseOffset, b.Count, len(encoded))
 	}
 	before := records.Len()
+	records.grow(int(b.Count))
+	at := 0
 	for i := range b.Count {
-		rest, ok := b.appendRecord(records, from, encoded)
-		if !ok {
+		if at = b.appendRecord(records, from, encoded, at); at < 0 {
 			records.truncate(before)
 			return arena, fmt.Errorf("%w: batch at offset %d, record %d", ErrCorrupt, b.BaseOffset, i)
 		}
-		encoded = rest
 	}
 	return arena, nil
 }
 
-func (b *Batch) appendRecord(records *Records, from int64, encoded []byte) (rest []byte, ok bool) {
-	size, encoded, ok := takeVarint(encoded)
-	if !ok || size < minRecordBytes-1 || size > int64(len(encoded)) {
-		return nil, false
+// appendRecord decodes the record at a position and gives the next one's, -1
+// for bytes that are no record. Positions only grow and a fault puts them
+// behind the end, so that one check after several fields is enough.
+func (b *Batch) appendRecord(records *Records, from int64, data []byte, at int) int {
+	size, at := varintAt(data, at)
+	if size < minRecordBytes-1 || size > int64(len(data)-at) {
+		return -1
 	}
-	record, rest := encoded[1:size], encoded[size:]
-	timestampDelta, record, ok := takeVarint(record)
-	if !ok {
-		return nil, false
+	end := at + int(size)
+	data = data[:end:end]
+	timestampDelta, at := varintAt(data, at+1)
+	offsetDelta, at := varintAt(data, at)
+	keyLength, at := varintAt(data, at)
+	if offsetDelta < 0 || offsetDelta > int64(b.LastOffsetDelta) || keyLength > int64(end-at) {
+		return -1
 	}
-	offsetDelta, record, ok := takeVarint(record)
-	if !ok || offsetDelta < 0 || offsetDelta > int64(b.LastOffsetDelta) {
-		return nil, false
+	var key, value, headers []byte
+	if keyLength >= 0 {
+		key = data[at : at+int(keyLength) : at+int(keyLength)]
+		at += int(keyLength)
 	}
-	key, record, ok := takeBytes(record)
-	if !ok {
-		return nil, false
+	valueLength, at := varintAt(data, at)
+	if valueLength > int64(end-at) {
+		return -1
 	}
-	value, record, ok := takeBytes(record)
-	if !ok || len(record) == 0 {
-		return nil, false
+	if valueLength >= 0 {
+		value = data[at : at+int(valueLength) : at+int(valueLength)]
+		at += int(valueLength)
 	}
-	offset := b.BaseOffset + offsetDelta
-	if offset < from {
-		return rest, true
+	if at >= end {
+		return -1
 	}
-	if len(record) == 1 && record[0] == 0 {
-		record = nil
+	if data[at] != 0 || at+1 < end {
+		headers = data[at:end:end]
 	}
-	timestamp := b.BaseTimestamp + timestampDelta
-	if b.attributes&flagLogTime != 0 {
-		timestamp = b.MaxTimestamp
+	if offset := b.BaseOffset + offsetDelta; offset >= from {
+		timestamp := b.BaseTimestamp + timestampDelta
+		if b.attributes&flagLogTime != 0 {
+			timestamp = b.MaxTimestamp
+		}
+		records.Append(offset, timestamp, key, value, headers)
 	}
-	records.Append(offset, timestamp, key, value, record)
-	return rest, true
+	return end
 }
 
 // Marker reads a control batch: commit tells how the transaction ended, ok is
@@ -172,7 +181,7 @@ func (b *Batch) Marker() (commit, ok bool) {
 	if !b.Control() || b.Compression() != NoCompression || b.Count < 1 {
 		return false, false
 	}
-	if _, decoded := b.appendRecord(&records, 0, b.Records); !decoded || len(records.Keys[0]) < 4 {
+	if b.appendRecord(&records, 0, b.Records, 0) < 0 || len(records.Keys[0]) < 4 {
 		return false, false
 	}
 	switch binary.BigEndian.Uint16(records.Keys[0][2:]) {
@@ -201,32 +210,44 @@ func (r *Records) truncate(length int) {
 	r.Headers = r.Headers[:length]
 }
 
-// takeVarint is binary.Varint with a fast path for one and two bytes, which
-// nearly every length and delta of a record needs.
-func takeVarint(encoded []byte) (value int64, rest []byte, ok bool) {
-	if len(encoded) > 1 {
-		if first := encoded[0]; first < 0x80 {
-			return int64(first>>1) ^ -int64(first&1), encoded[1:], true
-		} else if second := encoded[1]; second < 0x80 {
-			raw := uint64(first&0x7f) | uint64(second)<<7
-			return int64(raw>>1) ^ -int64(raw&1), encoded[2:], true
-		}
-	}
-	value, length := binary.Varint(encoded)
-	if length <= 0 {
-		return 0, nil, false
-	}
-	return value, encoded[length:], true
+// grow makes room for more records.
+func (r *Records) grow(count int) {
+	r.Offsets = slices.Grow(r.Offsets, count)
+	r.Timestamps = slices.Grow(r.Timestamps, count)
+	r.Keys = slices.Grow(r.Keys, count)
+	r.Values = slices.Grow(r.Values, count)
+	r.Headers = slices.Grow(r.Headers, count)
 }
 
-// takeBytes reads a length and as many bytes; a negative length is null.
-func takeBytes(encoded []byte) (value, rest []byte, ok bool) {
-	length, encoded, ok := takeVarint(encoded)
-	if !ok || length > int64(len(encoded)) {
-		return nil, nil, false
+// varintAt reads the varint at a position and gives the position after it,
+// which is behind the end of data where there is none. Nearly every length and
+// delta of a record has one to three bytes.
+func varintAt(data []byte, at int) (value int64, next int) {
+	if at+2 >= len(data) {
+		return longVarintAt(data, at)
 	}
-	if length < 0 {
-		return nil, encoded, true
+	three := data[at : at+3]
+	raw := uint32(three[0])
+	if raw >= 0x80 {
+		raw = raw&0x7f | uint32(three[1])<<7
+		at++
+		if raw >= 0x80<<7 {
+			raw = raw&(0x80<<7-1) | uint32(three[2])<<14
+			at++
+			if raw >= 0x80<<14 {
+				return longVarintAt(data, at-2)
+			}
+		}
 	}
-	return encoded[:length:length], encoded[length:], true
+	return int64(raw>>1) ^ -int64(raw&1), at + 1
+}
+
+func longVarintAt(data []byte, at int) (value int64, next int) {
+	if at < len(data) {
+		value, length := binary.Varint(data[at:])
+		if length > 0 {
+			return value, at + length
+		}
+	}
+	return 0, len(data) + 1
 }

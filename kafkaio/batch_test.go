@@ -229,15 +229,21 @@ func FuzzDecode(f *testing.F) {
 }
 
 func TestDecompressionBomb(t *testing.T) {
-	huge := make([]byte, maxDecompressed+1)
+	const limit = 1 << 20
+	huge := make([]byte, limit+1)
 	for _, codec := range []Compression{Gzip, LZ4, Zstd} {
 		small, err := codec.Compress(nil, huge)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := codec.Decompress(nil, small); !errors.Is(err, ErrCorrupt) {
+		if _, err := codec.decompressWithin(limit, nil, small); !errors.Is(err, ErrCorrupt) {
 			t.Errorf("%v: %d bytes became more than the limit: %v", codec, len(small), err)
 		}
+	}
+	if small, err := Snappy.Compress(nil, huge); err != nil {
+		t.Error(err)
+	} else if _, err := Snappy.decompressWithin(limit, nil, small); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("snappy: %v", err)
 	}
 	promise := binary.AppendUvarint(nil, maxDecompressed-1)
 	if _, err := Snappy.Decompress(nil, append(promise, 1, 2, 3)); !errors.Is(err, ErrCorrupt) {

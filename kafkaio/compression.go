@@ -3,6 +3,7 @@ package kafkaio
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -50,6 +51,10 @@ var (
 	})
 )
 
+// usualRatio is the room made for the original of a codec that does not tell its
+// size, as a multiple of what is compressed.
+const usualRatio = 4
+
 // appendWriter collects what is written, up to a limit of added bytes.
 type appendWriter struct {
 	buf   []byte
@@ -64,7 +69,7 @@ func (w *appendWriter) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-var errTooLong = fmt.Errorf("more than %d bytes", maxDecompressed)
+var errTooLong = errors.New("more bytes than a batch may hold")
 
 // Compress appends the compressed form of src to dst.
 func (c Compression) Compress(dst, src []byte) ([]byte, error) {
@@ -109,14 +114,18 @@ func writeAll(writer io.WriteCloser, out *appendWriter, src []byte) ([]byte, err
 // Decompress appends the original of src to dst. Bytes that the codec did not
 // write, and originals of more than 256 MiB, give ErrCorrupt.
 func (c Compression) Decompress(dst, src []byte) ([]byte, error) {
-	out, err := c.decompress(dst, src)
+	return c.decompressWithin(maxDecompressed, dst, src)
+}
+
+func (c Compression) decompressWithin(limit int, dst, src []byte) ([]byte, error) {
+	out, err := c.decompress(limit, dst, src)
 	if err != nil {
 		return dst, fmt.Errorf("%w: %v: %w", ErrCorrupt, c, err)
 	}
 	return out, nil
 }
 
-func (c Compression) decompress(dst, src []byte) ([]byte, error) {
+func (c Compression) decompress(limit int, dst, src []byte) ([]byte, error) {
 	switch c {
 	case NoCompression:
 		return append(dst, src...), nil
@@ -126,26 +135,40 @@ func (c Compression) decompress(dst, src []byte) ([]byte, error) {
 		if err := reader.Reset(bytes.NewReader(src)); err != nil {
 			return dst, err
 		}
-		return readAll(reader, dst)
+		return readAll(reader, slices.Grow(dst, usualRatio*len(src)), len(dst)+limit)
 	case Snappy:
-		return decompressSnappy(dst, src)
+		return decompressSnappy(dst, src, len(dst)+limit)
 	case LZ4:
 		reader := lz4Readers.Get().(*lz4.Reader)
 		defer lz4Readers.Put(reader)
 		reader.Reset(bytes.NewReader(src))
-		return readAll(reader, dst)
+		return readAll(reader, slices.Grow(dst, usualRatio*len(src)), len(dst)+limit)
 	case Zstd:
 		decoder, err := zstdDecoder()
 		if err != nil {
 			return dst, err
 		}
-		return decoder.DecodeAll(src, dst)
+		return decodeZstd(decoder, limit, dst, src)
 	}
-	return dst, fmt.Errorf("unknown compression")
+	return dst, errors.New("unknown compression")
 }
 
-func readAll(reader io.Reader, dst []byte) ([]byte, error) {
-	out := &appendWriter{dst, len(dst) + maxDecompressed}
+// decodeZstd takes frames that state their size, as DecodeAll's limit is the
+// decoder's, by that size, and others through DecodeAll's own limit.
+func decodeZstd(decoder *zstd.Decoder, limit int, dst, src []byte) ([]byte, error) {
+	var header zstd.Header
+	if err := header.Decode(src); err == nil && header.HasFCS && header.FrameContentSize > uint64(limit) {
+		return dst, errTooLong
+	}
+	out, err := decoder.DecodeAll(src, dst)
+	if err == nil && len(out)-len(dst) > limit {
+		return dst, errTooLong
+	}
+	return out, err
+}
+
+func readAll(reader io.Reader, dst []byte, limit int) ([]byte, error) {
+	out := &appendWriter{dst, limit}
 	_, err := io.Copy(out, reader)
 	return out.buf, err
 }
@@ -156,11 +179,10 @@ var xerialMagic = []byte{0x82, 'S', 'N', 'A', 'P', 'P', 'Y', 0}
 
 const xerialHeader = 16
 
-func decompressSnappy(dst, src []byte) ([]byte, error) {
+func decompressSnappy(dst, src []byte, limit int) ([]byte, error) {
 	if !bytes.HasPrefix(src, xerialMagic) || len(src) < xerialHeader {
-		return decompressBlock(dst, src, len(dst)+maxDecompressed)
+		return decompressBlock(dst, src, limit)
 	}
-	limit := len(dst) + maxDecompressed
 	for src = src[xerialHeader:]; len(src) > 0; {
 		if len(src) < 4 {
 			return dst, io.ErrUnexpectedEOF

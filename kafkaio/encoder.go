@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 	"math/bits"
+	"slices"
 )
 
 // BatchEncoder builds record batches in buffers that it reuses. The zero value
@@ -29,6 +30,13 @@ type BatchProducer struct {
 func (e *BatchEncoder) Reset() {
 	e.buf = e.buf[:0]
 	e.count = 0
+}
+
+// Grow makes room for a batch of the size, not compressed.
+func (e *BatchEncoder) Grow(size int) {
+	if size > cap(e.buf) {
+		e.buf = slices.Grow(e.buf, size-len(e.buf))
+	}
 }
 
 // Len is the size of the batch so far, not compressed.

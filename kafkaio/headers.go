@@ -52,3 +52,23 @@ func ParseHeaders(block []byte) ([]Header, error) {
 	}
 	return headers, nil
 }
+
+func takeVarint(encoded []byte) (value int64, rest []byte, ok bool) {
+	value, next := varintAt(encoded, 0)
+	if next > len(encoded) {
+		return 0, nil, false
+	}
+	return value, encoded[next:], true
+}
+
+// takeBytes reads a length and as many bytes; a negative length is null.
+func takeBytes(encoded []byte) (value, rest []byte, ok bool) {
+	length, encoded, ok := takeVarint(encoded)
+	if !ok || length > int64(len(encoded)) {
+		return nil, nil, false
+	}
+	if length < 0 {
+		return nil, encoded, true
+	}
+	return encoded[:length:length], encoded[length:], true
+}

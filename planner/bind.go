@@ -74,6 +74,8 @@ func (b *binder) bindNode(n tidb.ExprNode) (expr.Expr, error) {
 		if err != nil {
 			return nil, err
 		}
+		_, operands[1] = b.magicTimes(operands[0], operands[1])
+		_, operands[2] = b.magicTimes(operands[0], operands[2])
 		return expr.NewBetween(operands[0], operands[1], operands[2], n.Not)
 	case *tidb.PatternInExpr:
 		return b.in(n)
@@ -213,6 +215,7 @@ func (b *binder) binary(n *tidb.BinaryOperationExpr) (expr.Expr, error) {
 		if err != nil {
 			return nil, err
 		}
+		l, r = b.magicTimes(l, r)
 		if l, err = combine(chain[i].Op, l, r); err != nil {
 			return nil, positioned(err, b.at(chain[i]))
 		}

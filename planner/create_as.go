@@ -165,7 +165,9 @@ func inheritedDelimiter(ps properties, property, format string, from catalog.For
 // buildQuery makes the physical plan that fills source.
 func (p *Planner) buildQuery(selected *selection, r *result, id string, source *catalog.Source, ps properties) (*plan.Query, error) {
 	b := selected.newBuilder(id)
-	b.input()
+	if err := b.input(); err != nil {
+		return nil, err
+	}
 	if len(selected.groups) > 0 {
 		if err := b.aggregate(); err != nil {
 			return nil, err
@@ -191,6 +193,7 @@ func (b *builder) placeJoinKey() {
 func (b *builder) sink(source *catalog.Source) {
 	sink := &plan.Sink{
 		Input: b.node, Name: source.Name, Topic: source.Topic, KeyFormat: source.KeyFormat, ValueFormat: source.ValueFormat,
+		PassesNullKeys: len(b.s.partition) == 0,
 	}
 	at := 0
 	field := func(c catalog.Column) plan.Field {

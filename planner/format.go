@@ -68,6 +68,9 @@ func delimiter(ps properties, property, format string) (string, error) {
 	return text, nil
 }
 
+// alwaysBare are the formats that have no object to wrap a value in.
+var alwaysBare = map[string]bool{"DELIMITED": true, "KAFKA": true}
+
 // wrapping settles how a single value column of the format is written.
 func (p *Planner) wrapping(ps properties, format string, columns int) (unwrapped bool, feature string, err error) {
 	wrap, given, err := ps.flag(withWrap)
@@ -77,7 +80,7 @@ func (p *Planner) wrapping(ps properties, format string, columns int) (unwrapped
 	if !given {
 		if columns == 1 && p.Formats.Wraps(format) {
 			if v, ok := p.Catalog.Property(propertyWrap); ok && strings.EqualFold(v, "false") {
-				return true, "", nil
+				return true, "UNWRAP_SINGLES", nil
 			}
 		}
 		return false, "", nil
@@ -85,6 +88,9 @@ func (p *Planner) wrapping(ps properties, format string, columns int) (unwrapped
 	at := ps[withWrap].Position
 	if columns != 1 {
 		return false, "", types.Errorf(types.CodeProperty, "WRAP_SINGLE_VALUE is only for a single value column, not for %d", columns).At(at)
+	}
+	if !wrap && alwaysBare[format] {
+		return false, "", nil
 	}
 	if !p.Formats.Wraps(format) {
 		return false, "", types.Errorf(types.CodeProperty, "format %s writes a single value in one way only", format).

@@ -18,9 +18,6 @@ type builder struct {
 	graph *plan.Subgraph
 	node  plan.Node
 	place map[int]int
-	// key are the refs' columns that node's rows are partitioned by, and the
-	// format that their topic has.
-	keyFormat catalog.Format
 }
 
 func (s *selection) newBuilder(id string) *builder {
@@ -167,15 +164,18 @@ func (b *builder) fillFields(node *plan.Source, index int) {
 }
 
 // input builds what SELECT reads: a source or a join, filtered by WHERE.
-func (b *builder) input() {
+func (b *builder) input() error {
 	where := conjuncts(b.s.where)
 	if b.s.join == nil {
 		b.node = b.source(0)
-		b.keyFormat = b.s.scope.inputs[0].source.KeyFormat
 	} else {
-		where = b.joinStreamTable(where)
+		var err error
+		if where, err = b.joinStreamTable(where); err != nil {
+			return err
+		}
 	}
 	b.filter(where)
+	return nil
 }
 
 func (b *builder) filter(conditions []expr.Expr) {
@@ -203,7 +203,7 @@ func conjuncts(e expr.Expr) []expr.Expr {
 // joinStreamTable builds a join of a stream with a table. Conditions of WHERE
 // that read the stream alone are applied before it, and to what is
 // repartitioned; the others are returned.
-func (b *builder) joinStreamTable(where []expr.Expr) []expr.Expr {
+func (b *builder) joinStreamTable(where []expr.Expr) ([]expr.Expr, error) {
 	var early, late []expr.Expr
 	for _, condition := range where {
 		if b.s.onlyInput(condition) == 0 {
@@ -215,7 +215,10 @@ func (b *builder) joinStreamTable(where []expr.Expr) []expr.Expr {
 	stream, table := b.s.scope.inputs[0].source, b.s.scope.inputs[1].source
 	b.node = b.source(0)
 	b.filter(early)
-	leftKey := b.joinKey(stream, table)
+	leftKey, err := b.joinKey(stream, table)
+	if err != nil {
+		return nil, err
+	}
 	left, leftPlace := b.node, b.place
 	right := b.source(1)
 	width := len(left.Schema().Columns)
@@ -229,24 +232,34 @@ func (b *builder) joinStreamTable(where []expr.Expr) []expr.Expr {
 		Output: plan.Schema{Columns: columns, Key: []int{leftKey}, WindowStart: -1, WindowEnd: -1},
 	}
 	b.place = place
-	b.keyFormat = table.KeyFormat
 	if source, direct := b.graph.Inputs[0].(*plan.Source); direct {
 		b.query.CoPartitioned = append(b.query.CoPartitioned, []string{source.Topic, table.Topic})
 	}
-	return late
+	return late, nil
 }
 
 // joinKey is the column of the left side that equals the table's key. Unless
 // the stream is keyed by it, in the table's format, the stream is repartitioned.
-func (b *builder) joinKey(stream, table *catalog.Source) int {
+func (b *builder) joinKey(stream, table *catalog.Source) (int, error) {
 	left := b.s.join.left
 	if r, plain := b.s.plainColumn(left); plain && r.kind == keyRef && len(stream.Key) == 1 && sameEncoding(stream.KeyFormat, table.KeyFormat) {
-		return b.over(left).(*expr.Column).Index
+		return b.place[left.(*expr.Column).Index], b.s.coPartitioned(stream, table)
 	}
 	at := b.project([]expr.Expr{left})[0]
 	key := []plan.Field{{Name: table.Key[0].Name, Type: left.Type(), Column: at}}
 	b.repartition("join-left", table.KeyFormat, key, table.Topic, b.s.join.kind == plan.LeftJoin)
-	return at
+	return at, nil
+}
+
+// coPartitioned refuses to join topics whose equal keys stand in partitions of
+// different numbers, where the numbers are known.
+func (s *selection) coPartitioned(a, b *catalog.Source) error {
+	if a.Partitions == 0 || b.Partitions == 0 || a.Partitions == b.Partitions {
+		return nil
+	}
+	return types.Errorf(types.CodeStatement, "%s and %s cannot be joined: topic %s has %d partitions, topic %s has %d",
+		a.Name, b.Name, a.Topic, a.Partitions, b.Topic, b.Partitions).At(s.join.position).
+		WithHint("copy one with CREATE %s .. WITH (PARTITIONS=%d) AS SELECT and join the copy", a.Kind, b.Partitions)
 }
 
 func sameEncoding(a, b catalog.Format) bool {
@@ -301,7 +314,6 @@ func (b *builder) repartition(operator string, format catalog.Format, key []plan
 	b.beginSubgraph()
 	b.graph.Inputs = append(b.graph.Inputs, source)
 	b.node = source
-	b.keyFormat = format
 }
 
 // aggregate builds GROUP BY with its aggregates and HAVING.

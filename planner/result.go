@@ -158,8 +158,8 @@ func (s *selection) table() bool {
 }
 
 func (s *selection) checkValues(r *result) error {
-	if len(r.values) == 0 && s.table() {
-		return types.Errorf(types.CodeKey, "the table has only key columns").At(s.at()).
+	if len(r.values) == 0 {
+		return types.Errorf(types.CodeKey, "the result has only key columns").At(s.at()).
 			WithHint("select a value column as well")
 	}
 	return nil

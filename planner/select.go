@@ -350,11 +350,15 @@ func (s *selection) addStarColumn(index int, name string, at types.Position) {
 	s.items = append(s.items, item{name: out, expr: e, position: at})
 }
 
-// addPartitionKeys puts PARTITION BY expressions that are no columns into *.
+// addPartitionKeys puts PARTITION BY expressions that * does not hold into it.
 func (s *selection) addPartitionKeys(at types.Position) {
 	for _, e := range s.partition {
-		if _, plain := e.(*expr.Column); !plain {
+		c, plain := e.(*expr.Column)
+		switch {
+		case !plain:
 			s.items = append(s.items, item{name: s.namer.name(e), expr: e, position: at})
+		case s.isPseudo(e):
+			s.items = append(s.items, item{name: s.scope.refs[c.Index].name, expr: e, position: at})
 		}
 	}
 }

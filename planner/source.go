@@ -82,6 +82,9 @@ func (p *Planner) declareTopic(source *catalog.Source, ps properties) (*Declarat
 
 // checkNew refuses a name that is taken, unless the statement allows for it.
 func (p *Planner) checkNew(s *ast.CreateSource) (exists bool, err error) {
+	if s.OrReplace && s.ReadOnly {
+		return false, types.Errorf(types.CodeStatement, "CREATE OR REPLACE is not for a SOURCE %s", strings.ToLower(string(s.Kind))).At(s.Position)
+	}
 	old, taken := p.Catalog.Source(s.Name)
 	if !taken {
 		return false, nil
@@ -92,7 +95,7 @@ func (p *Planner) checkNew(s *ast.CreateSource) (exists bool, err error) {
 	case !s.OrReplace:
 		return false, types.Errorf(types.CodeStatement, "a %s called %s exists already", strings.ToLower(string(old.Kind)), s.Name).
 			At(s.Position).WithHint("use CREATE OR REPLACE, IF NOT EXISTS, or drop it first")
-	case old.ReadOnly || s.ReadOnly:
+	case old.ReadOnly:
 		return false, types.Errorf(types.CodeStatement, "a SOURCE %s cannot be replaced", strings.ToLower(string(old.Kind))).At(s.Position)
 	case string(old.Kind) != string(s.Kind):
 		return false, types.Errorf(types.CodeStatement, "%s is a %s and cannot become a %s", s.Name,

@@ -66,39 +66,42 @@ func (t *Table) probe(keys *Keys, numbers []int32, rows []Row) (missing int) {
 	return missing + t.probeLane(keys, numbers, rows)
 }
 
-// probeLane runs in passes: the loads of a pass do not depend on each other.
+// probeLane runs in passes over slots, headers and keys: the loads of a pass do
+// not depend on each other.
 func (t *Table) probeLane(keys *Keys, numbers []int32, rows []Row) (missing int) {
 	var slots [lane]uint64
 	var headers [lane]*header
-	var places [lane]uint64
+	var stored [lane][]byte
 	shards, shift, hashes := t.index.shards, t.index.shift&63, keys.hashes
 	for j, n := range numbers {
 		tag := tagOf(hashes[n])
 		shard := shards[tag>>shift]
 		slots[j&(lane-1)] = shard[tag&uint64(len(shard)-1)]
 	}
-	for j := range numbers {
-		if slot := slots[j&(lane-1)]; slot != 0 {
+	for j, n := range numbers {
+		if slot := slots[j&(lane-1)]; slot != 0 && slot>>tagBits == tagOf(hashes[n]) {
 			h := t.header(rowOf(slot))
 			headers[j&(lane-1)] = h
-			places[j&(lane-1)] = uint64(h.key)<<32 | uint64(h.keyLength)
+			stored[j&(lane-1)] = t.arena.view(h.key, h.keyLength)
 		}
 	}
-	for j, n := range numbers {
-		slot, tag := slots[j&(lane-1)], tagOf(hashes[n])
-		key := keys.Key(int(n))
-		if slot != 0 && slot>>tagBits == tag {
-			place := places[j&(lane-1)]
-			if length := uint32(place); int(length) == len(key) &&
-				string(t.arena.view(ref(place>>32), length)) == string(key) {
-				rows[n] = rowOf(slot)
-				if h := headers[j&(lane-1)]; h.flags&used == 0 {
-					h.flags |= used
-				}
-				continue
-			}
+	first := byte(0)
+	for j := range numbers {
+		if key := stored[j&(lane-1)]; len(key) > 0 {
+			first |= key[0]
 		}
-		rows[n] = t.locate(key, tag)
+	}
+	t.first = first
+	for j, n := range numbers {
+		key := keys.Key(int(n))
+		if h := headers[j&(lane-1)]; h != nil && string(stored[j&(lane-1)]) == string(key) {
+			rows[n] = rowOf(slots[j&(lane-1)])
+			if h.flags&used == 0 {
+				h.flags |= used
+			}
+			continue
+		}
+		rows[n] = t.locate(key, tagOf(hashes[n]))
 		if rows[n] < 0 {
 			missing++
 		}

@@ -468,11 +468,11 @@ func TestModel(t *testing.T) {
 		budget int64
 		seeds  uint64
 	}{
-		{"memory only", nowhere, 0, 60},
-		{"checkpoint", onDisk, 0, 60},
-		{"spill", onDisk, 1, 60},
-		{"spill some", onDisk, 20_000, 60},
-		{"badger", onBadger, 15_000, 4},
+		{"memory only", nowhere, 0, 20},
+		{"checkpoint", onDisk, 0, 20},
+		{"spill", onDisk, 1, 20},
+		{"spill some", onDisk, 20_000, 20},
+		{"badger", onBadger, 15_000, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for seed := range c.seeds {

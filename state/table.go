@@ -64,6 +64,7 @@ type Table struct {
 	free    []Row
 
 	undo
+	first byte // keeps the loads of a lookup's last but one pass alive
 	noted bool // in the store's list of tables of this transaction
 
 	backing

@@ -71,6 +71,24 @@ func NewCall(name string, args []Argument) (Expr, error) {
 	if !ok {
 		return nil, fn.Unknown(name)
 	}
+	if f.Table {
+		return nil, types.Errorf(types.CodeType, "%s is a table function", f.Name).
+			WithHint("it can stand only as a column of its own in SELECT")
+	}
+	return newCall(f, args)
+}
+
+// NewTableCall is a call of a table function: an ARRAY with an element for
+// each row that it gives.
+func NewTableCall(name string, args []Argument) (Expr, error) {
+	f, ok := fn.Lookup(name)
+	if !ok || !f.Table {
+		return nil, types.Errorf(types.CodeName, "there is no table function %s", name)
+	}
+	return newCall(f, args)
+}
+
+func newCall(f *fn.Function, args []Argument) (Expr, error) {
 	bodies := make([]Expr, len(args))
 	arguments := make([]fn.Argument, len(args))
 	for i, a := range args {

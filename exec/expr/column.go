@@ -54,7 +54,8 @@ func (p *Parameter) same(other Expr) bool {
 	return ok && o.Name == p.Name
 }
 
-var plainName = regexp.MustCompile(`^[A-Z_][A-Z0-9_]*$`)
+// plainName is a name, or a source's and a column's name, that needs no quotes.
+var plainName = regexp.MustCompile(`^[A-Z_][A-Z0-9_]*(\.[A-Z_][A-Z0-9_]*)?$`)
 
 func nameText(name string) string {
 	if plainName.MatchString(name) {

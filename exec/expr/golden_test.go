@@ -16,7 +16,8 @@ import (
 
 // TestGolden runs the files of testdata. Each line of an eval block is an
 // expression without columns; what comes out is its type and value, the
-// failure, or the error of binding it.
+// failure, or the error of binding it. In a table block, the outermost call is
+// one of a table function.
 func TestGolden(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
@@ -27,10 +28,12 @@ func TestGolden(t *testing.T) {
 			datadriven.RunTest(t, file, func(t *testing.T, d *datadriven.TestData) string {
 				var b strings.Builder
 				for line := range strings.SplitSeq(d.Input, "\n") {
-					if d.Cmd != "eval" {
+					switch d.Cmd {
+					case "eval", "table":
+						fmt.Fprintln(&b, evalLine(line, d.Cmd == "table"))
+					default:
 						d.Fatalf(t, "unknown command %s", d.Cmd)
 					}
-					fmt.Fprintln(&b, evalLine(line))
 				}
 				return b.String()
 			})
@@ -44,8 +47,8 @@ func (c *collectedErrors) RowError(_ *column.Batch, i int, what string, err erro
 	c.texts = append(c.texts, what+": "+err.Error())
 }
 
-func evalLine(line string) string {
-	e, err := parseTest(line, nil)
+func evalLine(line string, table bool) string {
+	e, err := parseTest(line, nil, table)
 	if err != nil {
 		return "error: " + err.Error()
 	}

@@ -15,10 +15,11 @@ type testParser struct {
 	at      int
 	columns map[string]*Column
 	lambdas []map[string]*types.Type
+	table   bool // the next call is one of a table function
 }
 
 // parseTest reads an expression; the error may be one of a constructor.
-func parseTest(text string, columns map[string]*Column) (e Expr, err error) {
+func parseTest(text string, columns map[string]*Column, table bool) (e Expr, err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			var ok bool
@@ -27,7 +28,7 @@ func parseTest(text string, columns map[string]*Column) (e Expr, err error) {
 			}
 		}
 	}()
-	p := &testParser{tokens: testTokens(text), columns: columns}
+	p := &testParser{tokens: testTokens(text), columns: columns, table: table}
 	e = p.or()
 	if p.at < len(p.tokens) {
 		return nil, fmt.Errorf("unexpected %q", p.tokens[p.at])
@@ -279,34 +280,27 @@ func (p *testParser) primary() Expr {
 	case p.take("ARRAY", "["):
 		return must(NewArray(p.list("]")))
 	case p.take("MAP", "("):
-		return p.entries(func(keys []Expr, values []Expr, _ []string) Expr { return must(NewMap(keys, values)) })
+		var keys, values []Expr
+		for !p.take(")") {
+			p.take(",")
+			keys = append(keys, p.or())
+			p.expect(":=")
+			values = append(values, p.or())
+		}
+		return must(NewMap(keys, values))
 	case p.take("STRUCT", "("):
-		return p.entries(func(_ []Expr, values []Expr, names []string) Expr { return must(NewStruct(names, values)) })
+		var names []string
+		var values []Expr
+		for !p.take(")") {
+			p.take(",")
+			names = append(names, p.peek())
+			p.at++
+			p.expect(":=")
+			values = append(values, p.or())
+		}
+		return must(NewStruct(names, values))
 	}
 	return p.name()
-}
-
-func (p *testParser) entries(build func(keys, values []Expr, names []string) Expr) Expr {
-	var keys, values []Expr
-	var names []string
-	for !p.take(")") {
-		p.take(",")
-		if p.at+1 < len(p.tokens) && p.tokens[p.at+1] == ":=" && isWord(p.peek()[0]) && p.columns[p.peek()] == nil && !p.isLiteral() {
-			names = append(names, p.peek())
-			keys = append(keys, nil)
-			p.at++
-		} else {
-			keys = append(keys, p.or())
-		}
-		p.expect(":=")
-		values = append(values, p.or())
-	}
-	return build(keys, values, names)
-}
-
-func (p *testParser) isLiteral() bool {
-	token := strings.ToUpper(p.peek())
-	return token == "NULL" || token == "TRUE" || token == "FALSE" || token[0] >= '0' && token[0] <= '9'
 }
 
 func (p *testParser) caseOf() Expr {
@@ -341,12 +335,16 @@ func (p *testParser) name() Expr {
 	name := p.peek()
 	p.at++
 	if p.take("(") {
+		build := NewCall
+		if p.table {
+			build, p.table = NewTableCall, false
+		}
 		var args []Argument
 		for !p.take(")") {
 			p.take(",")
 			args = append(args, p.argument())
 		}
-		return must(NewCall(name, args))
+		return must(build(name, args))
 	}
 	for k := len(p.lambdas) - 1; k >= 0; k-- {
 		if t := p.lambdas[k][name]; t != nil {

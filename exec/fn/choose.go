@@ -254,7 +254,9 @@ func (m *match) bind(f *Function, arguments []Argument) (*Bound, error) {
 		}
 		t := m.substitute(p)
 		if t == nil {
-			return nil, f.refuse("%s%s: no argument has a type", arguments).WithHint("CAST a NULL to a type")
+			// Only NULLs came here; if the result hangs on the type it is refused
+			// below, else any type will do.
+			t = m.anyType(p)
 		}
 		if a.Type.Kind == types.KindDecimal && p.kind == types.KindDecimal {
 			t = a.Type
@@ -341,6 +343,18 @@ func (m *match) substitute(p *pattern) *types.Type {
 		return types.StructOf(fields...)
 	}
 	return plain[p.kind]
+}
+
+// anyType is the type of p with BOOLEAN for variables that are not settled.
+func (m *match) anyType(p *pattern) *types.Type {
+	settled := &match{variables: map[byte]*types.Type{}, decimal: m.decimal}
+	for letter := byte('A'); letter <= 'Z'; letter++ {
+		settled.variables[letter] = types.Boolean
+		if t := m.variables[letter]; t != nil && t.Kind != types.KindNull {
+			settled.variables[letter] = t
+		}
+	}
+	return settled.substitute(p)
 }
 
 var plain = map[types.Kind]*types.Type{

@@ -7,11 +7,12 @@ import (
 	"millrace/sql/types"
 )
 
-// Function is a scalar function with all its overloads.
+// Function is a scalar or table function with all its overloads.
 type Function struct {
 	Name      string // upper case
 	Doc       string // one sentence
 	Volatile  bool   // two calls with the same arguments may differ
+	Table     bool   // a table function: the result is an ARRAY with an element for each row that it gives
 	Overloads []*Overload
 }
 

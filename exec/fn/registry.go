@@ -11,7 +11,7 @@ var registry = func() map[string]*Function {
 	byName := map[string]*Function{}
 	for _, family := range [][]*Function{
 		nullFunctions, mathFunctions, roundFunctions, textFunctions, concatFunctions, substringFunctions, maskFunctions,
-		arrayFunctions, mapFunctions, bytesFunctions, regexpFunctions, urlFunctions,
+		arrayFunctions, mapFunctions, bytesFunctions, regexpFunctions, urlFunctions, timeFunctions, generalFunctions, jsonFunctions, tableFunctions,
 	} {
 		for _, f := range family {
 			byName[f.Name] = f
@@ -35,7 +35,7 @@ func Lookup(name string) (*Function, bool) {
 	return f, ok
 }
 
-// Functions is all scalar functions, sorted by name.
+// Functions is all scalar and table functions, sorted by name.
 func Functions() []*Function {
 	list := make([]*Function, 0, len(registry))
 	for _, f := range registry {

@@ -22,9 +22,9 @@ const streamTimeName = "stream-time"
 // its windows: each step takes a row out of a group, puts one in, or both. One
 // step puts out one change, stamped with the greater of the row's and the
 // group's time. With HoldBack steps put out nothing; Flush puts out the change
-// of each group since the last commit, windows and groups in the order of their
-// first change. With EMIT FINAL a window's groups are put out once, when stream
-// time closes it, by the order of their keys.
+// of each group since the last commit, windows by their start, groups in the
+// order of their first change. With EMIT FINAL a window's groups are put out
+// once, when stream time closes it, by the order of their keys.
 //
 // Stream time is the greatest timestamp of rows that took part. Rows of closed
 // windows are late: they are counted and left out. A closed window leaves the
@@ -110,6 +110,7 @@ func (a *aggregate) Push(_ int, b *column.Batch) error {
 	}
 	a.state.bind(b)
 	a.steps.begin()
+	a.output.batch.Partition = b.Partition
 	switch {
 	case a.changes:
 		return a.pushChanges(b)

@@ -78,7 +78,7 @@ func (o *output) begin(n int) {
 func (o *output) run(a *aggregate, b *column.Batch) error {
 	s := &a.steps
 	o.begin(s.len())
-	o.batch.Arena, o.batch.Partition = b.Arena, b.Partition
+	o.batch.Arena = b.Arena
 	copy(o.batch.Times, s.times)
 	if o.before != nil {
 		copy(o.batch.PresentBefore, s.existed)
@@ -182,14 +182,13 @@ func (o *output) fault(b *column.Batch, i int32, name string, err error) {
 // changed puts out the change of each group since the last commit.
 func (o *output) changed(a *aggregate) error {
 	piece := o.pieces(a)
-	var err error
-	a.store.Touched(func(t *state.Table, row state.Row) {
-		if err == nil {
-			err = piece.add(t, row)
+	for _, start := range a.store.Windows() {
+		table := a.store.Lookup(start)
+		for _, row := range table.Touched() {
+			if err := piece.add(table, row); err != nil {
+				return err
+			}
 		}
-	})
-	if err != nil {
-		return err
 	}
 	return piece.push()
 }

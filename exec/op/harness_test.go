@@ -74,7 +74,9 @@ func newHarness(t reporter, subgraph *plan.Subgraph, holdBack bool) *harness {
 	return h
 }
 
-func (h *harness) note(format string, args ...any) { h.notes = append(h.notes, fmt.Sprintf(format, args...)) }
+func (h *harness) note(format string, args ...any) {
+	h.notes = append(h.notes, fmt.Sprintf(format, args...))
+}
 
 // RowError implements column.Errors.
 func (h *harness) RowError(b *column.Batch, i int, what string, err error) {

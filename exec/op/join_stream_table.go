@@ -30,14 +30,19 @@ type joinStreamTable struct {
 	rightValue []*column.Vector
 	keys       state.Keys
 	rows       []state.Row
-	probed     []int32 // rows of the batch that have a key
+	stored     [][]byte // the table's rows, nil where there is none
+	probed     []int32  // rows of the batch that have a key
 	selection  []int32
+	warmed     byte // keeps warm's loads from being optimised away
 }
 
 func newJoinStreamTable(node *plan.StreamTableJoin, env *Environment, next Operator) (*joinStreamTable, error) {
 	right := &node.Right.Output
 	if len(node.LeftKey) != len(right.Key) {
 		return nil, fmt.Errorf("join with table %s: %d columns of the stream for %d of the key", node.Right.Name, len(node.LeftKey), len(right.Key))
+	}
+	if right.Window != nil {
+		return nil, fmt.Errorf("join with table %s: its key has a window", node.Right.Name)
 	}
 	store, err := env.Store(node.Right.Store)
 	if err != nil {
@@ -99,12 +104,33 @@ func (j *joinStreamTable) probe(b *column.Batch) error {
 	if err := j.store.Table(0).Find(&j.keys, nil, j.rows); err != nil {
 		return fmt.Errorf("store %s: %w", j.store.Name(), err)
 	}
+	j.warm()
 	return nil
+}
+
+// warm gets the stored rows and reads both ends of each: these loads do not
+// depend on each other, so their cache misses overlap, which those of decoding
+// do not.
+func (j *joinStreamTable) warm() {
+	table := j.store.Table(0)
+	j.stored = sized(j.stored, len(j.rows))
+	read := byte(0)
+	for n, row := range j.rows {
+		if row < 0 {
+			j.stored[n] = nil
+			continue
+		}
+		stored := table.Variable(row)
+		j.stored[n] = stored
+		if last := len(stored) - 1; last >= 0 {
+			read |= stored[0] | stored[last]
+		}
+	}
+	j.warmed = read
 }
 
 // match fills the right side's columns and selects the rows that are put out.
 func (j *joinStreamTable) match(b *column.Batch) error {
-	table := j.store.Table(0)
 	j.selection = j.selection[:0]
 	n := 0
 	for _, i := range b.Selection {
@@ -112,21 +138,21 @@ func (j *joinStreamTable) match(b *column.Batch) error {
 			j.env.count(NullValue, b, i)
 			continue
 		}
-		row := state.NoRow
+		at := -1
 		if n < len(j.probed) && j.probed[n] == i {
-			row = j.rows[n]
+			at = n
 			n++
 		} else if !j.left {
 			j.env.count(NullKey, b, i)
 		}
-		if row < 0 {
+		if at < 0 || j.rows[at] < 0 {
 			if j.left {
 				j.selection = append(j.selection, i)
 			}
 			continue
 		}
-		if err := column.DecodeRow(table.Variable(row), j.rightValue, j.types, int(i)); err != nil {
-			return fmt.Errorf("store %s: row %x: %w", j.store.Name(), table.Key(row), err)
+		if err := column.DecodeRow(j.stored[at], j.rightValue, j.types, int(i)); err != nil {
+			return fmt.Errorf("store %s: row %x: %w", j.store.Name(), j.keys.Key(at), err)
 		}
 		for k, c := range j.key {
 			j.right[c].CopyRow(int(i), j.keyColumns[k], int(i))

@@ -9,10 +9,10 @@ import (
 	"millrace/state"
 )
 
-// materialize keeps the rows of a table in a store, by the encoded key columns,
-// and fills in the row before each change. A stored row's variable part is its
-// columns that are not key columns, in order, as column.AppendRow writes them;
-// its time is the record's.
+// materialize keeps the rows of a table in a store, by the encoded key columns
+// (with the bounds of a windowed key), and fills in the row before each change.
+// A stored row's variable part is its other columns, in order, as
+// column.AppendRow writes them; its time is the record's.
 //
 // A delete of a row that does not exist is dropped.
 type materialize struct {
@@ -39,7 +39,7 @@ func newMaterialize(node *plan.Source, env *Environment, next Operator) (*materi
 	if err != nil {
 		return nil, fmt.Errorf("table %s: %w", node.Name, err)
 	}
-	m := &materialize{next: next, store: store, key: node.Output.Key}
+	m := &materialize{next: next, store: store, key: keyColumns(&node.Output)}
 	m.value, m.types = valueColumns(&node.Output)
 	m.keyColumns = make([]*column.Vector, len(m.key))
 	m.valueColumns = make([]*column.Vector, len(m.value))
@@ -48,20 +48,6 @@ func newMaterialize(node *plan.Source, env *Environment, next Operator) (*materi
 		m.formerColumns = append(m.formerColumns, column.New(t, 0))
 	}
 	return m, nil
-}
-
-// valueColumns are the columns that are not part of the key, and their types.
-func valueColumns(schema *plan.Schema) (columns []int, kinds []*types.Type) {
-	isKey := make([]bool, len(schema.Columns))
-	for _, c := range schema.Key {
-		isKey[c] = true
-	}
-	for c, of := range schema.Columns {
-		if !isKey[c] {
-			columns, kinds = append(columns, c), append(kinds, of.Type)
-		}
-	}
-	return columns, kinds
 }
 
 // Push implements Operator.

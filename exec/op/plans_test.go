@@ -195,7 +195,9 @@ var plans = map[string]func() *plan.Subgraph{
 		s := stream("K INTEGER key, G STRING, A STRING, B STRING")
 		return subgraphOf(aggregateOf(s, "K", nil, "MIN A", "COUNT", "MAX B", "MAX A"))
 	},
-	"sum": func() *plan.Subgraph { return subgraphOf(aggregateOf(stream(streamColumns), "K", nil, "SUM A", "COUNT")) },
+	"sum": func() *plan.Subgraph {
+		return subgraphOf(aggregateOf(stream(streamColumns), "K", nil, "SUM A", "COUNT"))
+	},
 	"decimal sum": func() *plan.Subgraph {
 		return subgraphOf(aggregateOf(stream("K INTEGER key, A DECIMAL"), "K", nil, "SUM A"))
 	},
@@ -237,6 +239,15 @@ var plans = map[string]func() *plan.Subgraph{
 	},
 	"table aggregation": func() *plan.Subgraph {
 		return subgraphOf(aggregateOf(table(tableColumns), "G", nil, "COUNT", "SUM A", "AVG A"))
+	},
+	"regrouped table aggregation": func() *plan.Subgraph {
+		t := table(tableColumns)
+		p := &plan.Project{Input: t, Output: schemaOf("G STRING key, A INTEGER")}
+		p.Output.Changes, p.Output.KeepsBefore = true, true
+		for _, name := range []string{"G", "A"} {
+			p.Columns = append(p.Columns, plan.NamedExpr{Name: name, Expr: columnExpr(t, name)})
+		}
+		return subgraphOf(aggregateOf(p, "G", nil, "COUNT", "SUM A"))
 	},
 	"filtered table aggregation": func() *plan.Subgraph {
 		return subgraphOf(aggregateOf(filterOf(table(tableColumns), "A", 2), "G", nil, "COUNT", "SUM A"))

@@ -18,8 +18,11 @@ type project struct {
 	// that is not handed on. They report no errors: they were reported when the
 	// row was new.
 	kernelsBefore []expr.Kernel
-	isKey         []bool // a key column, or a bound of the key's window
-	stream        bool
+	// isKey are the columns computed for rows without a value, and of a table
+	// once for the row before and after. A table that is regrouped has key
+	// columns that are not of this kind.
+	isKey  []bool
+	stream bool
 
 	out, before     column.Batch
 	columns, former []*column.Vector
@@ -36,8 +39,7 @@ func newProject(node *plan.Project, env *Environment, next Operator) (*project, 
 		padded:  make([]*column.Vector, len(node.Columns)),
 	}
 	for i := range node.Columns {
-		bound := schema.Window != nil && (i == schema.WindowStart || i == schema.WindowEnd)
-		p.isKey[i] = bound || slices.Contains(schema.Key, i)
+		p.isKey[i] = slices.Contains(keyColumns(&schema), i) && (p.stream || overKey(node, i))
 	}
 	var err error
 	if p.kernels, err = compileAll(node.Columns, env.Expressions); err != nil {
@@ -52,6 +54,14 @@ func newProject(node *plan.Project, env *Environment, next Operator) (*project, 
 	p.former = make([]*column.Vector, len(node.Columns))
 	p.kernelsBefore, err = compileAll(node.Columns, quiet(env.Expressions))
 	return p, err
+}
+
+// overKey tells whether a column reads nothing but what identifies the input's
+// rows.
+func overKey(node *plan.Project, i int) bool {
+	schema := node.Input.Schema()
+	key := keyColumns(&schema)
+	return !slices.ContainsFunc(expr.ColumnsOf(node.Columns[i].Expr), func(c int) bool { return !slices.Contains(key, c) })
 }
 
 func compileAll(columns []plan.NamedExpr, env *expr.Environment) ([]expr.Kernel, error) {

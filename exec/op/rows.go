@@ -1,6 +1,33 @@
 package op
 
-import "millrace/exec/column"
+import (
+	"slices"
+
+	"millrace/exec/column"
+	"millrace/planner/plan"
+	"millrace/sql/types"
+)
+
+// keyColumns are the columns that identify a row of a table: those of the key,
+// and the bounds of its window.
+func keyColumns(schema *plan.Schema) []int {
+	key := slices.Clone(schema.Key)
+	if schema.Window != nil {
+		key = append(key, schema.WindowStart, schema.WindowEnd)
+	}
+	return key
+}
+
+// valueColumns are the columns that do not identify a row, and their types.
+func valueColumns(schema *plan.Schema) (columns []int, kinds []*types.Type) {
+	key := keyColumns(schema)
+	for c, of := range schema.Columns {
+		if !slices.Contains(key, c) {
+			columns, kinds = append(columns, c), append(kinds, of.Type)
+		}
+	}
+	return columns, kinds
+}
 
 // appendPresent appends those rows of selection that are in present.
 func appendPresent(dst, selection []int32, present column.Bitmap) []int32 {

@@ -230,20 +230,29 @@ func (r *Replay) drain(ctx context.Context, sink *catalog.Source, emit func(Outp
 
 func emitRun(sink *catalog.Source, run *kafkaio.Records, emit func(Output) error) error {
 	for i := range run.Len() {
-		key, window := splitWindowKey(run.Keys[i], sink.Window)
-		headers, err := recordedHeaders(run.Headers[i])
+		out, err := Recorded(sink, run, i)
 		if err != nil {
 			return err
-		}
-		out := Output{
-			Topic: sink.Topic, Key: recorded(key, sink.KeyFormat, sink.Key), Timestamp: run.Timestamps[i],
-			Value: recorded(run.Values[i], sink.ValueFormat, sink.Value), Window: window, Headers: headers,
 		}
 		if err := emit(out); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// Recorded is record i of a run of a source's topic in its recorded form. The
+// result shares no memory with the run.
+func Recorded(source *catalog.Source, run *kafkaio.Records, i int) (Output, error) {
+	key, window := splitWindowKey(run.Keys[i], source.Window)
+	headers, err := recordedHeaders(run.Headers[i])
+	if err != nil {
+		return Output{}, fmt.Errorf("topic %s, partition %d, offset %d: headers: %w", run.Topic, run.Partition, run.Offsets[i], err)
+	}
+	return Output{
+		Topic: source.Topic, Key: recorded(key, source.KeyFormat, source.Key), Timestamp: run.Timestamps[i],
+		Value: recorded(run.Values[i], source.ValueFormat, source.Value), Window: window, Headers: headers,
+	}, nil
 }
 
 // Close ends the replay.

@@ -38,6 +38,9 @@ type Options struct {
 	// Partitions tells how many partitions a topic has where the log does not
 	// know it, as in a replay; nil: the log knows.
 	Partitions func(topic string) int
+	// CheckProperty refuses a property that SET gives, with a *types.Error; nil:
+	// all are accepted.
+	CheckProperty func(name, value string) error
 	// Progress is told how far a long statement has come; may be nil.
 	Progress func(statement string, records int64)
 }
@@ -88,6 +91,7 @@ type StatementError struct {
 	Index     int // from 0
 	Statement token.Piece
 	Done      int // statements before it that were executed
+	Total     int // statements of the script
 	Err       error
 }
 
@@ -106,7 +110,7 @@ func (s *Session) Script(ctx context.Context, text string, done func(token.Piece
 	for i, piece := range pieces {
 		result, err := s.Execute(ctx, piece)
 		if err != nil {
-			return &StatementError{Index: i, Statement: piece, Done: i, Err: err}
+			return &StatementError{Index: i, Statement: piece, Done: i, Total: len(pieces), Err: err}
 		}
 		if done != nil {
 			done(piece, result)
@@ -148,6 +152,11 @@ func (s *Session) execute(ctx context.Context, statement ast.Statement, text str
 	case *ast.Explain:
 		return s.explain(n)
 	case *ast.SetProperty:
+		if s.options.CheckProperty != nil {
+			if err := s.options.CheckProperty(strings.ToLower(n.Name), n.Value); err != nil {
+				return nil, err
+			}
+		}
 		s.SetProperty(n.Name, n.Value)
 		return &Result{Message: fmt.Sprintf("Property %s is now '%s'.", n.Name, n.Value)}, nil
 	case *ast.UnsetProperty:

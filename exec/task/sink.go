@@ -25,10 +25,12 @@ type keyEncoder struct {
 	encoder format.Encoder // nil: no key
 	columns []int
 	vectors []*column.Vector // scratch
-	window  *catalog.KeyWindow
-	start   int
-	end     int
-	buf     []byte
+	// passesNulls says that a key of null columns only came from a null key.
+	passesNulls bool
+	window      *catalog.KeyWindow
+	start       int
+	end         int
+	buf         []byte
 }
 
 func newKeyEncoder(f catalog.Format, fields []plan.Field, schema plan.Schema) (*keyEncoder, error) {
@@ -75,10 +77,19 @@ func (k *keyEncoder) hasNull(i int) bool {
 	return false
 }
 
+func (k *keyEncoder) allNull(i int) bool {
+	for _, v := range k.vectors {
+		if !v.Null(i) {
+			return false
+		}
+	}
+	return true
+}
+
 // encode gives the key of row i, nil for a null key, and of it the part that
 // decides the partition: a window does not. Both are valid until the next call.
 func (k *keyEncoder) encode(columns []*column.Vector, i int) (key, deciding []byte, err error) {
-	if k.encoder == nil {
+	if k.encoder == nil || k.passesNulls && k.allNull(i) {
 		return nil, nil, nil
 	}
 	buf, null, err := k.encoder.Append(k.buf[:0], k.vectors, i)
@@ -132,6 +143,7 @@ func newSink(n *plan.Sink, partitions int, output writer) (*sink, error) {
 	if s.key, err = newKeyEncoder(n.KeyFormat, n.Key, schema); err != nil {
 		return nil, fmt.Errorf("key of %s: %w", n.Name, err)
 	}
+	s.key.passesNulls = n.PassesNullKeys
 	if s.value, err = newEncoder(n.ValueFormat, n.Value); err != nil {
 		return nil, fmt.Errorf("value of %s: %w", n.Name, err)
 	}

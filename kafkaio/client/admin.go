@@ -105,6 +105,9 @@ func (c *Client) onController(ctx context.Context, do func(*broker) error) error
 
 // CreateTopic implements kafkaio.Admin.
 func (c *Client) CreateTopic(ctx context.Context, spec kafkaio.TopicSpec) error {
+	if err := kafkaio.CheckTopicName(spec.Name); err != nil {
+		return err
+	}
 	topic := createtopics.RequestTopic{Name: spec.Name, NumPartitions: -1, ReplicationFactor: -1}
 	if spec.Partitions > 0 {
 		topic.NumPartitions = int32(spec.Partitions)
@@ -257,7 +260,11 @@ func (c *Client) DeleteRecords(ctx context.Context, before map[kafkaio.TopicPart
 			return err
 		}
 		for b, partitions := range grouped {
-			if err := c.deleteRecords(ctx, b, partitions, before); err != nil {
+			err := c.deleteRecords(ctx, b, partitions, before)
+			if errors.Is(err, kafkaio.ErrOffsetOutOfRange) {
+				err = c.onlyDeletedBefore(ctx, partitions, before, err)
+			}
+			if err != nil {
 				for _, tp := range partitions {
 					c.forgetTopic(tp.Topic)
 				}
@@ -269,6 +276,21 @@ func (c *Client) DeleteRecords(ctx context.Context, before map[kafkaio.TopicPart
 	})
 	if err != nil {
 		return fmt.Errorf("delete records: %w", err)
+	}
+	return nil
+}
+
+// onlyDeletedBefore drops an error that comes from records being gone already,
+// which Kafka accepts and other brokers do not.
+func (c *Client) onlyDeletedBefore(ctx context.Context, partitions []kafkaio.TopicPartition, before map[kafkaio.TopicPartition]int64, cause error) error {
+	ranges, err := c.Offsets(ctx, partitions)
+	if err != nil {
+		return err
+	}
+	for _, tp := range partitions {
+		if before[tp] > ranges[tp].Start {
+			return cause
+		}
 	}
 	return nil
 }

@@ -41,6 +41,7 @@ func (c *Client) newBroker(id int32, host string) *broker {
 		clientID: c.options.ClientID,
 		transport: &kafka.Transport{
 			ClientID:       c.options.ClientID,
+			Dial:           c.options.Dial,
 			DialTimeout:    c.options.DialTimeout,
 			TLS:            c.options.TLS,
 			SASL:           c.options.SASL,
@@ -102,8 +103,13 @@ func (m *typedMessage) Required(versions map[protocol.ApiKey]int16) bool {
 // RawExchange implements protocol.RawExchanger.
 func (m *typedMessage) RawExchange(rw readWriter) (protocol.Message, error) {
 	m.sent.Store(true)
-	return protocol.RoundTrip(rw, m.version, correlation.Add(1), m.clientID, m.Message)
+	answer, err := protocol.RoundTrip(rw, m.version, correlation.Add(1), m.clientID, m.Message)
+	return typedAnswer{answer}, err
 }
+
+// typedAnswer hides the answer's type from the Transport, which would wait for
+// a created topic to show in its own layout.
+type typedAnswer struct{ protocol.Message }
 
 // ask exchanges one of kafka-go's messages; R is its answer's type.
 func ask[R protocol.Message](ctx context.Context, b *broker, timeout time.Duration, request protocol.Message) (R, error) {
@@ -116,7 +122,8 @@ func askTyped[R protocol.Message](ctx context.Context, b *broker, timeout time.D
 	if err != nil {
 		return none, err
 	}
-	typed, ok := answer.(R)
+	wrapped, _ := answer.(typedAnswer)
+	typed, ok := wrapped.Message.(R)
 	if !ok {
 		return none, fmt.Errorf("%v: answer of type %T to %v", b, answer, message.ApiKey())
 	}

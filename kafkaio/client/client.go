@@ -7,6 +7,7 @@ package client
 import (
 	"context"
 	"crypto/tls"
+	"net"
 	"slices"
 	"sync"
 	"time"
@@ -22,7 +23,9 @@ type Options struct {
 	ClientID    string         // what brokers' logs and quotas call us; "millrace"
 	TLS         *tls.Config    // nil: no TLS
 	SASL        sasl.Mechanism // nil: no login
-	DialTimeout time.Duration  // of one connection, login included; 5 s
+	// Dial replaces the way to a broker, through a proxy for one.
+	Dial        func(ctx context.Context, network, address string) (net.Conn, error)
+	DialTimeout time.Duration // of one connection, login included; 5 s
 	// RequestTimeout bounds one answer, after which the request is sent again;
 	// 20 s, more than a cluster takes to replace a dead broker.
 	RequestTimeout time.Duration

@@ -22,6 +22,7 @@ const (
 	codeInvalidTransactionState = 48
 	codeConcurrentTransactions  = 51
 	codeOperationNotAttempted   = 55
+	codeGroupNotFound           = 69
 	codeUnstableOffsetCommit    = 88
 )
 

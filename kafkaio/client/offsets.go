@@ -164,7 +164,9 @@ func decodeOffsets(d *decoder, offsets map[kafkaio.TopicPartition]int64) error {
 		}
 		d.tags()
 	}
-	if code := d.int16(); code != 0 {
+	// A group that never committed is unknown to some brokers and without
+	// offsets to others.
+	if code := d.int16(); code != 0 && code != codeGroupNotFound {
 		failure = codeErr(code)
 	}
 	d.tags()

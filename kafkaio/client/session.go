@@ -14,7 +14,7 @@ import (
 
 // queueBytes is how much may wait to be sent and acknowledged before Append
 // waits too.
-const queueBytes = 32 << 20
+const queueBytes = 16 << 20
 
 // session is a producer id and epoch with the transaction that is open. The
 // owner's goroutine fills batches without a lock; sealed ones are the
@@ -54,7 +54,8 @@ type session struct {
 // partitionWriter is the session's state of a partition.
 type partitionWriter struct {
 	kafkaio.TopicPartition
-	open *batch // the owner's
+	open     *batch // the owner's
+	lastSize int    // of the batch before, the owner's
 
 	// Guarded by the session's mu.
 	queue    []*batch // in order; the first may be in flight
@@ -112,6 +113,7 @@ func (s *session) writer(to kafkaio.TopicPartition) *partitionWriter {
 // begin opens a batch and makes the partition part of the transaction.
 func (s *session) begin(w *partitionWriter) {
 	w.open = batches.Get().(*batch)
+	w.open.encoder.Grow(w.lastSize)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !w.touched {
@@ -123,6 +125,7 @@ func (s *session) begin(w *partitionWriter) {
 // seal hands the open batch to the dispatcher, and waits while too much is
 // queued.
 func (s *session) seal(ctx context.Context, w *partitionWriter) error {
+	w.lastSize = w.open.encoder.Len()
 	s.mu.Lock()
 	w.open.sealed = time.Now()
 	w.queue = append(w.queue, w.open)

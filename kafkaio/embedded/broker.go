@@ -205,7 +205,7 @@ func (b *Broker) stoppedCleanly() (bool, error) {
 }
 
 func (b *Broker) serve(listener *gate, options Options) (err error) {
-	if b.journal, err = openJournal(b.path(journalName), options.SyncWrites); err != nil {
+	if b.journal, err = openJournal(b.path(journalName), options.SyncWrites, b.topicName); err != nil {
 		return err
 	}
 	settings := []kfake.Opt{
@@ -235,6 +235,13 @@ func (b *Broker) serve(listener *gate, options Options) (err error) {
 		b.work.Go(func() { b.applyRetention(ctx, options.RetentionInterval) })
 	}
 	return nil
+}
+
+func (b *Broker) topicName(id [16]byte) string {
+	if info := b.cluster.TopicIDInfo(id); info != nil {
+		return info.Topic
+	}
+	return ""
 }
 
 func (b *Broker) close() error {

@@ -122,13 +122,26 @@ func stageOffset(ctx context.Context, client *kgo.Client, offset int64) error {
 	p := kmsg.NewTxnOffsetCommitRequestTopicPartition()
 	p.Offset = offset
 	topic := kmsg.NewTxnOffsetCommitRequestTopic()
-	topic.Topic, topic.Partitions = crashInput, []kmsg.TxnOffsetCommitRequestTopicPartition{p}
+	topic.Topic, topic.TopicID = crashInput, topicID(ctx, client, crashInput)
+	topic.Partitions = []kmsg.TxnOffsetCommitRequestTopicPartition{p}
 	request.Topics = append(request.Topics, topic)
 	response, err := request.RequestWith(ctx, client)
 	if err != nil {
 		return err
 	}
 	return kerr.ErrorForCode(response.Topics[0].Partitions[0].ErrorCode)
+}
+
+func topicID(ctx context.Context, client *kgo.Client, name string) [16]byte {
+	request := kmsg.NewPtrMetadataRequest()
+	topic := kmsg.NewMetadataRequestTopic()
+	topic.Topic = kmsg.StringPtr(name)
+	request.Topics = append(request.Topics, topic)
+	response, err := request.RequestWith(ctx, client)
+	if err != nil || len(response.Topics) == 0 {
+		return [16]byte{}
+	}
+	return response.Topics[0].TopicID
 }
 
 // check looks at every transaction so far: all or nothing, as far as known as

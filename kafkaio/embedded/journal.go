@@ -49,6 +49,7 @@ type journal struct {
 	sync   bool
 	filled bool
 	staged map[int64]*staging // by producer id
+	name   func(topicID [16]byte) string
 }
 
 // staging holds the offsets of a producer's open transaction.
@@ -64,12 +65,14 @@ type stagedKey struct {
 
 const journalHeaderSize = 8 // length and CRC of what follows, little-endian
 
-func openJournal(path string, sync bool) (*journal, error) {
+// openJournal makes an empty journal. name gives the topic of an id, "" for one
+// that does not exist.
+func openJournal(path string, sync bool, name func(topicID [16]byte) string) (*journal, error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_RDWR, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("open the transaction journal: %w", err)
 	}
-	return &journal{file: file, sync: sync, staged: map[int64]*staging{}}, nil
+	return &journal{file: file, sync: sync, staged: map[int64]*staging{}, name: name}, nil
 }
 
 // see notes what the request means for transactions. After an error kfake must
@@ -102,9 +105,13 @@ func (j *journal) stage(r *kmsg.TxnOffsetCommitRequest) {
 		j.staged[r.ProducerID] = s
 	}
 	for _, topic := range r.Topics {
+		name := topic.Topic
+		if r.Version >= 6 { // topics by id
+			name = j.name(topic.TopicID)
+		}
 		for _, p := range topic.Partitions {
-			s.offsets[stagedKey{r.Group, topic.Topic, p.Partition}] = stagedOffset{
-				Group: r.Group, Topic: topic.Topic, Partition: p.Partition,
+			s.offsets[stagedKey{r.Group, name, p.Partition}] = stagedOffset{
+				Group: r.Group, Topic: name, Partition: p.Partition,
 				Offset: p.Offset, LeaderEpoch: p.LeaderEpoch, Metadata: p.Metadata,
 			}
 		}

@@ -23,7 +23,7 @@ const (
 	lastPort  = 32767
 
 	portTries    = 1000
-	portPatience = time.Second // while a former holder's process ends
+	portPatience = 500 * time.Millisecond // while a former holder's process ends
 )
 
 // listen opens the broker's port: the one asked for, else the one that the
@@ -130,7 +130,10 @@ func (g *gate) Accept() (net.Conn, error) {
 	return &guardedConn{Conn: conn}, nil
 }
 
-func (g *gate) Close() error {
-	g.closeOnce.Do(func() { close(g.closed) })
-	return g.Listener.Close()
+func (g *gate) Close() (err error) {
+	g.closeOnce.Do(func() {
+		close(g.closed)
+		err = g.Listener.Close()
+	})
+	return err
 }

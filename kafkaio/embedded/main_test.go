@@ -141,7 +141,7 @@ func newClient(t *testing.T, address string, options ...kgo.Opt) *kgo.Client {
 	t.Helper()
 	client, err := kgo.NewClient(append(options,
 		kgo.SeedBrokers(address), kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.MetadataMinAge(10*time.Millisecond),
-		kgo.ProducerLinger(0))...)
+		kgo.ProducerLinger(0), kgo.DisableClientMetrics())...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -267,7 +267,11 @@ func groupOffset(t *testing.T, client *kgo.Client, group, topic string, partitio
 		t.Fatal(err)
 	}
 	if len(response.Groups) > 0 {
-		if err := kerr.ErrorForCode(response.Groups[0].ErrorCode); err != nil {
+		err := kerr.ErrorForCode(response.Groups[0].ErrorCode)
+		if errors.Is(err, kerr.GroupIDNotFound) {
+			return -1
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
 		return response.Groups[0].Topics[0].Partitions[0].Offset

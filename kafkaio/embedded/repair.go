@@ -243,8 +243,8 @@ func (r *repairer) writeProducers(context.Context) error {
 	fenced := map[int64]int16{}
 	for _, p := range r.unsettled {
 		for _, t := range p.open {
-			if !r.decided(t) {
-				fenced[t.producer] = max(fenced[t.producer], fencedEpoch(t.epoch), r.epochs[t.producer])
+			if known, ok := r.epochs[t.producer]; ok && !r.decided(t) {
+				fenced[t.producer] = max(fenced[t.producer], fencedEpoch(t.epoch), known)
 			}
 		}
 	}

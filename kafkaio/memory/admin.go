@@ -66,7 +66,7 @@ func (l *Log) CreateTopic(ctx context.Context, spec kafkaio.TopicSpec) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := checkName(spec.Name); err != nil {
+	if err := kafkaio.CheckTopicName(spec.Name); err != nil {
 		return err
 	}
 	t := &topic{name: spec.Name, config: make(map[string]string, len(spec.Config)), messageBytes: defaultMessageBytes}

@@ -199,6 +199,9 @@ type Sink struct {
 	ValueFormat catalog.Format
 	Value       []Field
 	Timestamp   *Timestamp // WITH(TIMESTAMP=..): the record's time is this column
+	// PassesNullKeys says that the key is the source's own: a key whose columns
+	// are all null came from a null key and is written as one.
+	PassesNullKeys bool
 }
 
 // Schema implements Node.

@@ -154,7 +154,7 @@ func (l *lexer) number() Kind {
 	plain := kind == Integer || kind == Float && !strings.ContainsAny(l.text[start:l.offset], ".+-")
 	if plain && isWordByte(l.byteAt(l.offset)) {
 		l.skipWord()
-		return DigitWord
+		return Word
 	}
 	return kind
 }

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"sync"
+	"time"
+
+	"millrace/exec"
+	"millrace/kafkaio"
+	"millrace/planner/plan"
+	"millrace/sql/types"
+)
+
+// host gives a session its engine. The engine is made at the first query, with
+// the properties that are set then.
+type host struct {
+	log        kafkaio.Log
+	options    exec.Options // without the session's properties
+	properties func() map[string]string
+	monitor    *monitor
+
+	engine  *exec.Engine // nil before the first query
+	applied exec.Options
+
+	mu     sync.Mutex // guards what follows
+	begins map[string]map[int32]int64
+}
+
+// Start implements session.Engine. It notes where the query's sink ends, so that
+// what the query writes can be told from what was there.
+func (h *host) Start(ctx context.Context, q *plan.Query) error {
+	options := h.options
+	if err := applyProperties(&options, h.properties()); err != nil {
+		return err
+	}
+	if h.engine == nil {
+		h.engine, h.applied = exec.New(h.log, options), options
+	}
+	if changed := changedProperty(h.applied, options); changed != "" {
+		return types.Errorf(types.CodeProperty, "%s is another than at the first query", changed).
+			WithHint("set the properties of the engine before the first query")
+	}
+	if err := h.noteBegin(ctx, q.SinkTopic); err != nil {
+		return err
+	}
+	h.monitor.starting(q, time.Now())
+	return h.engine.Start(ctx, q)
+}
+
+// changedProperty names an option that differs; empty: none does.
+func changedProperty(before, now exec.Options) string {
+	a, b := reflect.ValueOf(before), reflect.ValueOf(now)
+	for i := range a.NumField() {
+		if a.Field(i).Comparable() && a.Field(i).Kind() != reflect.Func && !a.Field(i).Equal(b.Field(i)) {
+			return a.Type().Field(i).Name
+		}
+	}
+	return ""
+}
+
+// Stop implements session.Engine.
+func (h *host) Stop(ctx context.Context, id string) error { return h.engine.Stop(ctx, id) }
+
+func (h *host) noteBegin(ctx context.Context, topic string) error {
+	h.mu.Lock()
+	_, known := h.begins[topic]
+	h.mu.Unlock()
+	if known {
+		return nil
+	}
+	begin, err := topicEnds(ctx, h.log, topic)
+	if err != nil {
+		return fmt.Errorf("where topic %s ends: %w", topic, err)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.begins[topic] = begin
+	return nil
+}
+
+// begin is where a sink's topic ended before its first query was started.
+func (h *host) begin(topic string) map[int32]int64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.begins[topic]
+}
+
+// topicEnds gives the high watermark of each partition; none if there is no
+// such topic.
+func topicEnds(ctx context.Context, log kafkaio.Log, topic string) (map[int32]int64, error) {
+	topics, err := log.Topics(ctx, topic)
+	if err != nil {
+		return nil, err
+	}
+	partitions := make([]kafkaio.TopicPartition, topics[topic].Partitions)
+	for p := range partitions {
+		partitions[p] = kafkaio.TopicPartition{Topic: topic, Partition: int32(p)}
+	}
+	ends := make(map[int32]int64, len(partitions))
+	if len(partitions) == 0 {
+		return ends, nil
+	}
+	ranges, err := log.Offsets(ctx, partitions)
+	if err != nil {
+		return nil, err
+	}
+	for tp, held := range ranges {
+		ends[tp.Partition] = held.HighWatermark
+	}
+	return ends, nil
+}
+
+func (h *host) close(ctx context.Context) error {
+	if h.engine == nil {
+		return nil
+	}
+	return h.engine.Close(ctx)
+}

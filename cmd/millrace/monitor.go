@@ -1,0 +1,231 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"millrace/exec"
+	"millrace/exec/task"
+	"millrace/planner/plan"
+)
+
+// mostExamples is how many records a query's summary shows of each reason.
+const mostExamples = 3
+
+// monitor counts what queries do and keeps examples of what they left out. Its
+// methods are safe for concurrent use.
+type monitor struct {
+	alert func(format string, args ...any) // tells of trouble at once
+
+	mu       sync.Mutex // guards what follows
+	queries  map[string]*record
+	failed   chan struct{} // closed when all queries have failed
+	troubles int
+}
+
+// record is what is known of one query.
+type record struct {
+	begun    time.Time
+	last     time.Time    // of the last commit
+	inner    map[int]bool // subgraphs that write to the query itself
+	in, out  int64
+	restored int64
+	late     examples
+	rows     examples
+	skipped  map[task.Reason]*examples
+	failure  error
+}
+
+// examples are a number of events and the first of them.
+type examples struct {
+	count int64
+	texts []string
+}
+
+func (e *examples) add(text fmt.Stringer) {
+	if e.count++; len(e.texts) < mostExamples {
+		e.texts = append(e.texts, text.String())
+	}
+}
+
+func newMonitor(alert func(format string, args ...any)) *monitor {
+	return &monitor{alert: alert, queries: make(map[string]*record), failed: make(chan struct{})}
+}
+
+func (m *monitor) starting(q *plan.Query, now time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := &record{begun: now, last: now, inner: make(map[int]bool), skipped: make(map[task.Reason]*examples)}
+	for _, g := range q.Subgraphs {
+		_, inner := g.Root.(*plan.RepartitionSink)
+		r.inner[g.ID] = inner
+	}
+	m.queries[q.ID] = r
+}
+
+func (m *monitor) with(query string, change func(r *record)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if r, ok := m.queries[query]; ok {
+		change(r)
+	}
+}
+
+// events are the functions that the engine calls.
+func (m *monitor) events() exec.Events {
+	return exec.Events{
+		Committed: m.committed,
+		LateRecord: func(e task.LateRecord) {
+			m.with(e.Query, func(r *record) { r.late.add(at{e.Place, fmt.Sprintf("timestamp %s", formatTime(e.Timestamp))}) })
+		},
+		RowError: func(e task.RowError) {
+			m.with(e.Query, func(r *record) { r.rows.add(at{e.Place, fmt.Sprintf("%s: %v", e.Expression, e.Err)}) })
+		},
+		RecordSkipped: m.recordSkipped,
+		StateRestored: func(e task.StateRestored) {
+			m.with(e.Query, func(r *record) { r.restored += e.Records })
+		},
+		QueryFailed:   m.queryFailed,
+		WorkerTrouble: m.workerTrouble,
+	}
+}
+
+func (m *monitor) committed(e exec.Committed) {
+	m.with(e.Query, func(r *record) {
+		r.last = time.Now()
+		r.in += e.In
+		if r.inner[e.Subgraph] {
+			// What it hands on to the next subgraph is no input of the query.
+			r.in -= e.Out
+		} else {
+			r.out += e.Out
+		}
+	})
+}
+
+func (m *monitor) recordSkipped(e task.RecordSkipped) {
+	m.with(e.Query, func(r *record) {
+		if r.skipped[e.Reason] == nil {
+			r.skipped[e.Reason] = &examples{}
+		}
+		detail := cmp.Or(e.Detail, string(e.Reason))
+		if e.Path != "" {
+			detail = e.Path + ": " + detail
+		}
+		r.skipped[e.Reason].add(at{e.Place, detail})
+	})
+}
+
+func (m *monitor) queryFailed(e exec.QueryFailed) {
+	m.alert("error: %v", e)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if r, ok := m.queries[e.Query]; ok {
+		r.failure = e.Cause
+	}
+	for _, r := range m.queries {
+		if r.failure == nil {
+			return
+		}
+	}
+	select {
+	case <-m.failed:
+	default:
+		close(m.failed)
+	}
+}
+
+// mostTroubles is how many rollbacks are told of; a cluster that is away for
+// long causes one after the other.
+const mostTroubles = 5
+
+func (m *monitor) workerTrouble(e exec.WorkerTrouble) {
+	m.mu.Lock()
+	m.troubles++
+	n := m.troubles
+	m.mu.Unlock()
+	switch {
+	case n < mostTroubles:
+		m.alert("warning: %v", e)
+	case n == mostTroubles:
+		m.alert("warning: %v (further ones are not shown)", e)
+	}
+}
+
+// anyFailed tells whether a query has ended by an error.
+func (m *monitor) anyFailed() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, r := range m.queries {
+		if r.failure != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// at is an event at a record; the summary names the query elsewhere.
+type at struct {
+	place task.Place
+	what  string
+}
+
+func (a at) String() string {
+	if a.place.Offset < 0 {
+		return fmt.Sprintf("topic %s, partition %d: %s", a.place.Topic, a.place.Partition, a.what)
+	}
+	return fmt.Sprintf("topic %s, partition %d, offset %d: %s", a.place.Topic, a.place.Partition, a.place.Offset, a.what)
+}
+
+// summarize writes what each query did, with examples of what it left out.
+func (m *monitor) summarize(w io.Writer) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, id := range slices.Sorted(maps.Keys(m.queries)) {
+		m.queries[id].summarize(w, id)
+	}
+}
+
+func (r *record) summarize(w io.Writer, id string) {
+	skipped := int64(0)
+	for _, e := range r.skipped {
+		skipped += e.count
+	}
+	fmt.Fprintf(w, "query %s: %d records in, %d out, %d late, %d skipped, %d row errors", id, r.in, r.out, r.late.count, skipped, r.rows.count)
+	if elapsed := r.last.Sub(r.begun); elapsed > 0 && r.in > 0 {
+		fmt.Fprintf(w, "; %.2f s, %.0f records/s", elapsed.Seconds(), float64(r.in)/elapsed.Seconds())
+	}
+	if r.restored > 0 {
+		fmt.Fprintf(w, "; %d records of state restored", r.restored)
+	}
+	fmt.Fprintln(w)
+	if r.failure != nil {
+		fmt.Fprintf(w, "  failed: %v\n", r.failure)
+	}
+	r.late.write(w, "late: their windows were closed")
+	for _, reason := range slices.Sorted(maps.Keys(r.skipped)) {
+		r.skipped[reason].write(w, "skipped: "+string(reason))
+	}
+	r.rows.write(w, "row errors: the expression gave null")
+}
+
+func (e *examples) write(w io.Writer, what string) {
+	if e.count == 0 {
+		return
+	}
+	fmt.Fprintf(w, "  %d %s\n", e.count, what)
+	for _, text := range e.texts {
+		fmt.Fprintf(w, "    %s\n", text)
+	}
+	if more := e.count - int64(len(e.texts)); more > 0 {
+		fmt.Fprintf(w, "    and %d more\n", more)
+	}
+}
+
+// formatTime is an event time, in ms, as people read it.
+func formatTime(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000") }

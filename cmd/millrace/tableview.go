@@ -1,0 +1,294 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"millrace/exec/replay"
+	"millrace/kafkaio"
+	"millrace/planner/catalog"
+)
+
+// tableView shows the last rows of each sink as aligned columns, at most a
+// screen. Live, it draws over what it drew before; otherwise it draws once, at
+// the end.
+type tableView struct {
+	out           io.Writer
+	live          bool
+	height, width int
+	sinks         []*sinkView
+	drawn         int // lines on the screen
+	dirty         bool
+	last          time.Time // of drawing
+}
+
+// sinkView is a sink's part of the view.
+type sinkView struct {
+	source *catalog.Source
+	count  int64
+	rows   []viewRow // the oldest first
+}
+
+// viewRow is a record to show. Identity is what a later record of a table
+// replaces.
+type viewRow struct {
+	identity string
+	record   replay.Output
+}
+
+const (
+	redrawInterval = 200 * time.Millisecond
+	fewestRows     = 3
+	widestCell     = 40
+)
+
+func newTableView(w io.Writer, live bool, height, width int) *tableView {
+	return &tableView{out: w, live: live, height: height, width: width}
+}
+
+func (v *tableView) view(sink *catalog.Source) *sinkView {
+	for _, s := range v.sinks {
+		if s.source.Topic == sink.Topic {
+			return s
+		}
+	}
+	s := &sinkView{source: sink}
+	v.sinks = append(v.sinks, s)
+	return s
+}
+
+// rowsPerSink leaves each sink a blank line, its title and its header, and the
+// prompt a line.
+func (v *tableView) rowsPerSink() int {
+	return max((v.height-2)/max(len(v.sinks), 1)-3, fewestRows)
+}
+
+func (v *tableView) show(sink *catalog.Source, run *kafkaio.Records) error {
+	s := v.view(sink)
+	s.count += int64(run.Len())
+	v.dirty = true
+	keep := v.rowsPerSink()
+	// Changes of few keys may replace each other, so more than keep are looked at.
+	for i := max(0, run.Len()-8*keep); i < run.Len(); i++ {
+		record, err := replay.Recorded(sink, run, i)
+		if err != nil {
+			return err
+		}
+		s.put(record)
+	}
+	s.rows = s.rows[max(0, len(s.rows)-keep):]
+	return nil
+}
+
+// put adds a row, the last one; of a table it replaces that of the same key.
+func (s *sinkView) put(record replay.Output) {
+	row := viewRow{record: record}
+	if s.source.Kind == catalog.Table {
+		row.identity = string(record.Key)
+		if record.Window != nil {
+			row.identity += fmt.Sprintf("@%d", record.Window.Start)
+		}
+		for i := range s.rows {
+			if s.rows[i].identity == row.identity {
+				s.rows = append(s.rows[:i], s.rows[i+1:]...)
+				break
+			}
+		}
+	}
+	s.rows = append(s.rows, row)
+}
+
+func (v *tableView) refresh() error {
+	if !v.live || !v.dirty || time.Since(v.last) < redrawInterval {
+		return nil
+	}
+	return v.draw()
+}
+
+func (v *tableView) close() error {
+	if !v.dirty {
+		return nil
+	}
+	return v.draw()
+}
+
+func (v *tableView) draw() error {
+	v.dirty, v.last = false, time.Now()
+	var buf bytes.Buffer
+	if v.drawn > 0 {
+		fmt.Fprintf(&buf, "\x1b[%dA\x1b[J", v.drawn)
+	}
+	v.drawn = 0
+	for _, s := range v.sinks {
+		for _, line := range s.lines() {
+			buf.WriteString(clip(line, v.width))
+			buf.WriteByte('\n')
+			v.drawn++
+		}
+	}
+	if !v.live {
+		v.drawn = 0
+	}
+	_, err := v.out.Write(buf.Bytes())
+	return err
+}
+
+// erase takes the view off the screen, so that a message can be written above.
+func (v *tableView) erase() {
+	if v.drawn > 0 {
+		fmt.Fprintf(v.out, "\x1b[%dA\x1b[J", v.drawn)
+		v.drawn, v.dirty, v.last = 0, true, time.Time{}
+	}
+}
+
+func (s *sinkView) lines() []string {
+	lines := []string{"", s.title()}
+	header := s.header()
+	table := [][]string{header}
+	for _, row := range s.rows {
+		table = append(table, s.cells(row.record))
+	}
+	widths := make([]int, len(header))
+	for _, cells := range table {
+		for i, cell := range cells {
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	numeric := s.numeric()
+	for _, cells := range table {
+		var line strings.Builder
+		for i, cell := range cells {
+			padding := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
+			if line.WriteString("  "); numeric[i] {
+				line.WriteString(padding + cell)
+			} else {
+				line.WriteString(cell + padding)
+			}
+		}
+		lines = append(lines, strings.TrimRight(line.String(), " "))
+	}
+	return lines
+}
+
+func (s *sinkView) title() string {
+	if shown := len(s.rows); int64(shown) < s.count {
+		return fmt.Sprintf("%s: %d records, the last %d", s.source.Name, s.count, shown)
+	}
+	return fmt.Sprintf("%s: %d records", s.source.Name, s.count)
+}
+
+func (s *sinkView) header() []string {
+	var names []string
+	for _, c := range s.source.Key {
+		names = append(names, c.Name)
+	}
+	if s.source.Window != nil {
+		names = append(names, "WINDOWSTART")
+	}
+	for _, c := range s.source.Value {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
+func (s *sinkView) numeric() []bool {
+	var out []bool
+	for _, c := range s.source.Key {
+		out = append(out, c.Type.Numeric())
+	}
+	if s.source.Window != nil {
+		out = append(out, false)
+	}
+	for _, c := range s.source.Value {
+		out = append(out, c.Type.Numeric())
+	}
+	return out
+}
+
+func (s *sinkView) cells(r replay.Output) []string {
+	cells := fields(r.Key, s.source.Key, s.source.KeyFormat)
+	if s.source.Window != nil {
+		start := "?"
+		if r.Window != nil {
+			start = strings.TrimSuffix(formatTime(r.Window.Start), ".000")
+		}
+		cells = append(cells, start)
+	}
+	if string(r.Value) == "null" && len(s.source.Value) > 0 {
+		values := make([]string, len(s.source.Value))
+		values[0] = "(deleted)"
+		if s.source.Kind == catalog.Stream {
+			values[0] = "(null)"
+		}
+		return append(cells, values...)
+	}
+	return append(cells, fields(r.Value, s.source.Value, s.source.ValueFormat)...)
+}
+
+// fields are the texts of a part's columns.
+func fields(raw json.RawMessage, columns []catalog.Column, format catalog.Format) []string {
+	out := make([]string, len(columns))
+	if len(columns) == 0 {
+		return out
+	}
+	var object map[string]json.RawMessage
+	if format.Name == "JSON" && json.Unmarshal(raw, &object) == nil && object != nil && !(len(columns) == 1 && format.Unwrapped) {
+		for i, c := range columns {
+			out[i] = cell(object[c.Name])
+		}
+		return out
+	}
+	if len(columns) > 1 && format.Name == "DELIMITED" {
+		var line string
+		if json.Unmarshal(raw, &line) == nil {
+			copy(out, strings.SplitN(line, orComma(format.Delimiter), len(columns)))
+			return out
+		}
+	}
+	out[0] = cell(raw)
+	return out
+}
+
+func orComma(delimiter string) string {
+	if delimiter == "" {
+		return ","
+	}
+	return delimiter
+}
+
+// cell is a JSON value as it is shown: a text bare, everything else as JSON.
+func cell(raw json.RawMessage) string {
+	if len(raw) == 0 {
+		return "null"
+	}
+	text := string(raw)
+	if raw[0] == '"' {
+		if err := json.Unmarshal(raw, &text); err != nil {
+			return clip(printable(string(raw)), widestCell)
+		}
+	}
+	return clip(printable(text), widestCell)
+}
+
+// printable replaces what would move the cursor.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
+			return '.'
+		}
+		return r
+	}, text)
+}
+
+// clip cuts a text to so many characters.
+func clip(text string, width int) string {
+	if width <= 0 || utf8.RuneCountInString(text) <= width {
+		return text
+	}
+	return string([]rune(text)[:width-1]) + "…"
+}

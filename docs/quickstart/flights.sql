@@ -1,0 +1,45 @@
+-- Delays of US flights by state and day.
+--
+--     go run ./cmd/millrace run docs/quickstart/flights.sql
+--
+-- The inputs lie beside this file; see README.md there for where they come from.
+
+-- Facts: one record a flight. Its key is the airport it left from, its time the
+-- one in the text column date.
+CREATE STREAM flights (
+    origin STRING KEY,
+    destination STRING,
+    date STRING,
+    delay INT,
+    distance INT
+  ) WITH (
+    KAFKA_TOPIC = 'flights', PARTITIONS = 4, VALUE_FORMAT = 'JSON',
+    TIMESTAMP = 'date', TIMESTAMP_FORMAT = 'yyyy/MM/dd HH:mm'
+  );
+
+-- A dimension: the airports by their code.
+CREATE TABLE airports (
+    iata STRING PRIMARY KEY,
+    name STRING,
+    city STRING,
+    state STRING
+  ) WITH (KAFKA_TOPIC = 'airports', PARTITIONS = 4, VALUE_FORMAT = 'JSON');
+
+LOAD 'airports.csv' INTO airports;
+LOAD 'flights.jsonl' INTO flights;
+
+-- The four partitions of flights are read side by side, and grouping by state
+-- brings them together, so a flight of January may arrive behind one of March.
+-- The grace period says how far behind a flight may be and still count.
+CREATE TABLE delays_by_state_and_day AS
+  SELECT
+    a.state AS state,
+    COUNT(*) AS flights,
+    ROUND(AVG(CAST(f.delay AS DOUBLE)), 1) AS average_delay,
+    MAX(f.delay) AS longest_delay
+  FROM flights f
+  JOIN airports a ON f.origin = a.iata
+  WINDOW TUMBLING (SIZE 1 DAY, GRACE PERIOD 100 DAYS)
+  GROUP BY a.state
+  HAVING COUNT(*) >= 10
+  EMIT CHANGES;

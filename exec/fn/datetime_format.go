@@ -1,0 +1,210 @@
+package fn
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// format appends the time t, in t's own zone.
+func (p *datePattern) format(dst []byte, t time.Time) ([]byte, error) {
+	return formatParts(dst, p.parts, t)
+}
+
+func formatParts(dst []byte, parts []patternPart, t time.Time) ([]byte, error) {
+	var err error
+	for _, part := range parts {
+		switch {
+		case part.letter != 0:
+			if dst, err = formatField(dst, part, t); err != nil {
+				return nil, err
+			}
+		case part.optional != nil:
+			if dst, err = formatParts(dst, part.optional, t); err != nil {
+				return nil, err
+			}
+		default:
+			dst = append(dst, part.text...)
+		}
+	}
+	return dst, nil
+}
+
+func appendPadded(dst []byte, v, width int) []byte {
+	text := strconv.Itoa(v)
+	for range width - len(text) {
+		dst = append(dst, '0')
+	}
+	return append(dst, text...)
+}
+
+func formatField(dst []byte, part patternPart, t time.Time) ([]byte, error) {
+	switch part.letter {
+	case 'y', 'u':
+		return formatYear(dst, part, t), nil
+	case 'M', 'L':
+		return formatName(dst, part.count, int(t.Month()), t.Month().String()), nil
+	case 'd':
+		return appendPadded(dst, t.Day(), part.count), nil
+	case 'D':
+		return appendPadded(dst, t.YearDay(), part.count), nil
+	case 'E':
+		return formatName(dst, max(part.count, 3), 0, t.Weekday().String()), nil
+	case 'e':
+		return formatName(dst, part.count, int(t.Weekday())+1, t.Weekday().String()), nil
+	case 'G':
+		if t.Year() > 0 {
+			return append(dst, "AD"...), nil
+		}
+		return append(dst, "BC"...), nil
+	case 'Q':
+		return formatQuarter(dst, part.count, (int(t.Month())+2)/3), nil
+	case 'z', 'V', 'X', 'x', 'Z', 'O':
+		return formatZone(dst, part, t), nil
+	}
+	return formatClock(dst, part, t)
+}
+
+func formatYear(dst []byte, part patternPart, t time.Time) []byte {
+	year := t.Year()
+	if part.letter == 'y' && year < 1 {
+		year = 1 - year
+	}
+	if part.count == 2 {
+		return appendPadded(dst, (year%100+100)%100, 2)
+	}
+	if year < 0 {
+		dst = append(dst, '-')
+		year = -year
+	} else if part.count >= 4 && len(strconv.Itoa(year)) > part.count {
+		dst = append(dst, '+')
+	}
+	return appendPadded(dst, year, part.count)
+}
+
+// formatName writes a number for one or two letters, else a name: three
+// letters short, four full, five its first letter.
+func formatName(dst []byte, count, number int, name string) []byte {
+	switch {
+	case count <= 2:
+		return appendPadded(dst, number, count)
+	case count == 3:
+		return append(dst, name[:3]...)
+	case count == 5:
+		return append(dst, name[0])
+	}
+	return append(dst, name...)
+}
+
+func formatQuarter(dst []byte, count, quarter int) []byte {
+	switch count {
+	case 1, 2:
+		return appendPadded(dst, quarter, count)
+	case 3:
+		return append(dst, 'Q', byte('0'+quarter))
+	}
+	return append(dst, [...]string{"1st", "2nd", "3rd", "4th"}[quarter-1]+" quarter"...)
+}
+
+func formatClock(dst []byte, part patternPart, t time.Time) ([]byte, error) {
+	hour := t.Hour()
+	switch part.letter {
+	case 'a':
+		if hour < 12 {
+			return append(dst, "AM"...), nil
+		}
+		return append(dst, "PM"...), nil
+	case 'H':
+		return appendPadded(dst, hour, part.count), nil
+	case 'k':
+		return appendPadded(dst, (hour+23)%24+1, part.count), nil
+	case 'K':
+		return appendPadded(dst, hour%12, part.count), nil
+	case 'h':
+		return appendPadded(dst, (hour+11)%12+1, part.count), nil
+	case 'm':
+		return appendPadded(dst, t.Minute(), part.count), nil
+	case 's':
+		return appendPadded(dst, t.Second(), part.count), nil
+	case 'S':
+		return append(dst, fmt.Sprintf("%09d", t.Nanosecond())[:part.count]...), nil
+	case 'n':
+		return appendPadded(dst, t.Nanosecond(), part.count), nil
+	case 'A':
+		return appendPadded(dst, secondOfDay(t)*1000+t.Nanosecond()/1e6, part.count), nil
+	case 'N':
+		return appendPadded(dst, secondOfDay(t)*1e9+t.Nanosecond(), part.count), nil
+	}
+	return nil, errPattern
+}
+
+func secondOfDay(t time.Time) int { return (t.Hour()*60+t.Minute())*60 + t.Second() }
+
+func formatZone(dst []byte, part patternPart, t time.Time) []byte {
+	name, offset := t.Zone()
+	switch part.letter {
+	case 'V':
+		return append(dst, t.Location().String()...)
+	case 'z':
+		if strings.HasPrefix(name, "+") || strings.HasPrefix(name, "-") {
+			name = t.Location().String()
+		}
+		return append(dst, name...)
+	case 'O':
+		dst = append(dst, "GMT"...)
+		if offset == 0 {
+			return dst
+		}
+		if part.count == 4 {
+			return appendOffset(dst, offset, ":", true)
+		}
+		dst = appendPadded(append(dst, offsetSign(offset)), magnitude(offset)/3600, 1)
+		if minutes := magnitude(offset) / 60 % 60; minutes != 0 {
+			dst = appendPadded(append(dst, ':'), minutes, 2)
+		}
+		return dst
+	case 'X':
+		if offset == 0 {
+			return append(dst, 'Z')
+		}
+	case 'Z':
+		switch part.count {
+		case 4:
+			return formatZone(dst, patternPart{letter: 'O', count: 4}, t)
+		case 5:
+			if offset == 0 {
+				return append(dst, 'Z')
+			}
+			return appendOffset(dst, offset, ":", true)
+		}
+		return appendOffset(dst, offset, "", true)
+	}
+	separator := ""
+	if part.count == 3 || part.count == 5 {
+		separator = ":"
+	}
+	return appendOffset(dst, offset, separator, part.count > 1)
+}
+
+func offsetSign(offset int) byte {
+	if offset < 0 {
+		return '-'
+	}
+	return '+'
+}
+
+func magnitude(v int) int {
+	if v < 0 {
+		return -v
+	}
+	return v
+}
+
+func appendOffset(dst []byte, offset int, separator string, minutes bool) []byte {
+	dst = appendPadded(append(dst, offsetSign(offset)), magnitude(offset)/3600, 2)
+	if rest := magnitude(offset) / 60 % 60; minutes || rest != 0 {
+		dst = appendPadded(append(dst, separator...), rest, 2)
+	}
+	return dst
+}

@@ -1,0 +1,142 @@
+package fn
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// datePattern is a compiled pattern of Java's DateTimeFormatter. Letters that
+// it knows: G u y M L d D Q E e a H h K k m s S n N A z V X x Z O, text in
+// quotes, other characters for themselves, and [ ] around optional parts.
+// Month and day names are English. Texts are read without regard to case.
+type datePattern struct{ parts []patternPart }
+
+type patternPart struct {
+	letter   byte // 0: text or optional
+	count    int
+	text     string
+	optional []patternPart
+}
+
+var errPattern = errors.New("bad date pattern")
+
+const patternLetters = "GuyMLdDQEeaHhKkmsSnNAzVXxZO"
+
+// maxPatternDepth bounds optional parts inside each other.
+const maxPatternDepth = 16
+
+func compileDatePattern(text string) (*datePattern, error) {
+	c := &patternCompiler{text: text}
+	parts, err := c.parts(0)
+	if err != nil {
+		return nil, fmt.Errorf("'%s': %w", text, err)
+	}
+	return &datePattern{parts: parts}, nil
+}
+
+type patternCompiler struct {
+	text string
+	at   int
+}
+
+func (c *patternCompiler) parts(depth int) ([]patternPart, error) {
+	var parts []patternPart
+	for c.at < len(c.text) {
+		b := c.text[c.at]
+		switch {
+		case b == '\'':
+			text, err := c.quoted()
+			if err != nil {
+				return nil, err
+			}
+			parts = append(parts, patternPart{text: text})
+		case b == '[':
+			c.at++
+			if depth == maxPatternDepth {
+				return nil, fmt.Errorf("%w: optional parts too deep", errPattern)
+			}
+			inner, err := c.parts(depth + 1)
+			if err != nil {
+				return nil, err
+			}
+			parts = append(parts, patternPart{optional: inner})
+		case b == ']':
+			if depth == 0 {
+				return nil, fmt.Errorf("%w: ] without [", errPattern)
+			}
+			c.at++
+			return parts, nil
+		case b >= 'A' && b <= 'Z' || b >= 'a' && b <= 'z':
+			part, err := c.letters(b)
+			if err != nil {
+				return nil, err
+			}
+			parts = append(parts, part)
+		case b == '{' || b == '}' || b == '#':
+			return nil, fmt.Errorf("%w: %c is reserved", errPattern, b)
+		default:
+			parts = append(parts, patternPart{text: string(b)})
+			c.at++
+		}
+	}
+	return parts, nil
+}
+
+func (c *patternCompiler) letters(b byte) (patternPart, error) {
+	count := 0
+	for c.at < len(c.text) && c.text[c.at] == b {
+		c.at++
+		count++
+	}
+	if strings.IndexByte(patternLetters, b) < 0 {
+		return patternPart{}, fmt.Errorf("%w: unknown letter %c", errPattern, b)
+	}
+	if count > 19 || strings.IndexByte("dHhKkms", b) >= 0 && count > 2 || b == 'D' && count > 3 || b == 'S' && count > 9 {
+		return patternPart{}, fmt.Errorf("%w: too many %c", errPattern, b)
+	}
+	return patternPart{letter: b, count: count}, nil
+}
+
+func (c *patternCompiler) quoted() (string, error) {
+	var text strings.Builder
+	start := c.at
+	for c.at++; c.at < len(c.text); c.at++ {
+		if c.text[c.at] != '\'' {
+			text.WriteByte(c.text[c.at])
+			continue
+		}
+		if c.at+1 < len(c.text) && c.text[c.at+1] == '\'' && c.at > start+1 {
+			text.WriteByte('\'')
+			c.at++
+			continue
+		}
+		c.at++
+		if c.at == start+2 {
+			return "'", nil
+		}
+		return text.String(), nil
+	}
+	return "", fmt.Errorf("%w: quote without end", errPattern)
+}
+
+// fixedWidth is the number of digits that a part always has when read, or 0.
+func (p patternPart) fixedWidth() int {
+	switch p.letter {
+	case 'u', 'y':
+		if p.count == 2 {
+			return 2
+		}
+	case 'M', 'L', 'd', 'H', 'h', 'K', 'k', 'm', 's':
+		if p.count == 2 {
+			return 2
+		}
+	case 'D':
+		if p.count == 3 {
+			return 3
+		}
+	case 'S':
+		return p.count
+	}
+	return 0
+}

@@ -193,6 +193,7 @@ func TestPositionIsThatOfTheBegin(t *testing.T) {
 	s.put(0, "late", 11)
 	s.close(false)
 
+	s.options.SliceRows = 0
 	s.open()
 	if _, _, ok := s.task.Trusted(); ok {
 		t.Fatal("trusted in the middle of the first round")
@@ -201,7 +202,6 @@ func TestPositionIsThatOfTheBegin(t *testing.T) {
 		s.store.Table(0).Touch(oneRow(t, s.store.Table(0), fmt.Sprint(i)))
 	}
 	s.task.Commit()
-	s.options.SliceRows = 0
 	s.checkpoint(10)
 	s.put(0, "late", 11)
 	s.close(false)

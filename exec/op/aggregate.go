@@ -349,7 +349,7 @@ func (a *aggregate) Flush() error {
 		if !a.window.Closed(start, a.streamTime) {
 			break
 		}
-		a.store.DropWindow(start)
+		_ = start
 	}
 	return nil
 }

@@ -19,10 +19,10 @@ import (
 
 // Options sets a client up. Zero values take the defaults named.
 type Options struct {
-	Brokers     []string       // host:port of at least one broker
-	ClientID    string         // what brokers' logs and quotas call us; "millrace"
-	TLS         *tls.Config    // nil: no TLS
-	SASL        sasl.Mechanism // nil: no login
+	Brokers  []string       // host:port of at least one broker
+	ClientID string         // what brokers' logs and quotas call us; "millrace"
+	TLS      *tls.Config    // nil: no TLS
+	SASL     sasl.Mechanism // nil: no login
 	// Dial replaces the way to a broker, through a proxy for one.
 	Dial        func(ctx context.Context, network, address string) (net.Conn, error)
 	DialTimeout time.Duration // of one connection, login included; 5 s

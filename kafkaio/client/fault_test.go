@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -267,8 +268,9 @@ func TestStalledBroker(t *testing.T) {
 	tps := topicOf(t, c, 2)
 	p := producerOf(t, c, kafkaio.ProducerOptions{})
 	for _, key := range []kmsg.Key{kmsg.Produce, kmsg.AddPartitionsToTxn, kmsg.EndTxn} {
+		var stall sync.Once
 		cluster.ControlKey(int16(key), func(kmsg.Request) (kmsg.Response, error, bool) {
-			time.Sleep(600 * time.Millisecond)
+			stall.Do(func() { time.Sleep(600 * time.Millisecond) })
 			return nil, nil, false
 		})
 		want := transactionOf(t, p, tps)

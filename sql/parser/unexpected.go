@@ -107,8 +107,6 @@ func isKeyword(expectation string) bool {
 // statement is not ended.
 func (c *cursor) hint(t token.Token) string {
 	switch {
-	case t.Kind == token.DigitWord:
-		return fmt.Sprintf("a name cannot start with a digit unless it is quoted: `%s`", t.Value)
 	case t.Kind == token.Word && reserved[t.Value]:
 		if c.quotingHelps(t.Value) {
 			return fmt.Sprintf("%s is a reserved word; quote it as `%s` to use it as a name", t.Value, t.Value)

@@ -71,7 +71,7 @@ func (l *lexer) next() (Token, error) {
 		return l.token(Word, start, strings.ToUpper(l.text[start:l.offset])), nil
 	case isDigit(c) || c == '.' && isDigit(l.byteAt(start+1)):
 		kind := l.number()
-		return l.token(kind, start, l.text[start:l.offset]), nil
+		return l.token(kind, start, strings.ToUpper(l.text[start:l.offset])), nil
 	case c == '\'' || c == '"' || c == '`':
 		return l.quoted(c)
 	case c == '$' && l.byteAt(start+1) == '{':

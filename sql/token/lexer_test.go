@@ -19,8 +19,8 @@ func TestLex(t *testing.T) {
 		{"`a``b` \"C \"\"d\"\"\"", "quoted:a`b quoted:C \"d\""},
 		{"'it''s' '' '--x' '/*' ';'", "string:it's string: string:--x string:/* string:;"},
 		{"1 007 1.5 .5 2. 1..2", "int:1 int:007 dec:1.5 dec:.5 dec:2. dec:1. dec:.2"},
-		{"1e3 1E+3 1.5e-3 1.e2 1e", "float:1e3 float:1E+3 float:1.5e-3 float:1.e2 digits:1e"},
-		{"1a 2e5x 3@ 1.5x 1e+5x", "digits:1a digits:2e5x digits:3@ dec:1.5 word:X float:1e+5 word:X"},
+		{"1e3 1E+3 1.5e-3 1.e2 1e", "float:1E3 float:1E+3 float:1.5E-3 float:1.E2 word:1E"},
+		{"1a 2e5x 3@ 1.5x 1e+5x", "word:1A word:2E5X word:3@ dec:1.5 word:X float:1E+5 word:X"},
 		{"a.b a.1 a-1 a--1", "word:A op:. word:B word:A dec:.1 word:A op:- int:1 word:A"},
 		{"<><=>=>!=:=||->=>-", "op:<> op:<= op:>= op:> op:!= op::= op:|| op:-> op:=> op:-"},
 		{"(a[1]);%*/+,", "op:( word:A op:[ int:1 op:] op:) op:; op:% op:* op:/ op:+ op:,"},
@@ -50,7 +50,7 @@ func TestLex(t *testing.T) {
 }
 
 var kindNames = [...]string{
-	Word: "word", DigitWord: "digits", Quoted: "quoted", String: "string", Integer: "int", Decimal: "dec",
+	Word: "word", Quoted: "quoted", String: "string", Integer: "int", Decimal: "dec",
 	Float: "float", Variable: "var", Operator: "op",
 }
 

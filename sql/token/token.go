@@ -7,16 +7,15 @@ type Kind uint8
 
 // The kinds of tokens.
 const (
-	End       Kind = iota // the end of the statement or of the text
-	Word                  // bare keyword or name; Value is its upper-case form
-	DigitWord             // bare word that starts with a digit, which is no name
-	Quoted                // `x` or "x", always a name; Value is the unquoted text
-	String                // 'x'; Value is the unquoted text
-	Integer               // 12
-	Decimal               // 1.5, .5 or 1.
-	Float                 // 1e3
-	Variable              // ${name}; Value is the name
-	Operator              // operators and punctuation; Value is the text
+	End      Kind = iota // the end of the statement or of the text
+	Word                 // bare keyword or name; Value is its upper-case form
+	Quoted               // `x` or "x", always a name; Value is the unquoted text
+	String               // 'x'; Value is the unquoted text
+	Integer              // 12
+	Decimal              // 1.5, .5 or 1.
+	Float                // 1e3
+	Variable             // ${name}; Value is the name
+	Operator             // operators and punctuation; Value is the text
 )
 
 // Token is one lexical element. Offset and End are byte offsets into the whole

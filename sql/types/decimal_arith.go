@@ -9,7 +9,7 @@ import (
 // types. With (p1,s1) and (p2,s2) it is
 //
 //   - -  scale max(s1,s2), precision max(p1-s1,p2-s2) + scale + 1
-//     *    scale s1+s2, precision p1+p2+1
+//   - scale s1+s2, precision p1+p2+1
 //     /    scale max(6, s1+p2+1), precision p1-s1+s2+scale
 //     %    scale max(s1,s2), precision min(p1-s1,p2-s2) + scale
 //

@@ -1,5 +1,6 @@
-// Table prints what a record costs in the process, without a broker: the
-// median and the range of some rounds, taken in turn over all works.
+// Table prints what a record costs in the process, without a broker: medians
+// and ranges of some rounds. "quiet CPU" is the CPU time on a quiet machine as
+// a yardstick of the same round tells it.
 package main
 
 import (
@@ -37,6 +38,7 @@ type row struct {
 	name     string
 	pipeline *bench.Pipeline
 	cpu      []float64
+	quiet    []float64 // CPU by the yardstick's
 	wall     []float64
 	allocs   float64
 	bytes    float64
@@ -44,7 +46,7 @@ type row struct {
 
 func run(rounds, records int, only string, sizes []int, framed bool, profile string) error {
 	ctx := context.Background()
-	fmt.Printf("%-40s %10s %17s %10s %10s %10s\n", "work", "CPU ns", "range", "wall ns", "allocs", "bytes")
+	fmt.Printf("%-40s %8s %15s %10s %8s %8s %8s\n", "work", "CPU ns", "range", "quiet CPU", "wall ns", "allocs", "bytes")
 	for _, w := range bench.Works() {
 		if !strings.Contains(w.Name, only) {
 			continue
@@ -63,8 +65,9 @@ func run(rounds, records int, only string, sizes []int, framed bool, profile str
 		for _, r := range rows {
 			slices.Sort(r.cpu)
 			slices.Sort(r.wall)
-			fmt.Printf("%-40s %10.0f %8.0f %8.0f %10.0f %10.4f %10.1f\n", r.name, r.cpu[len(r.cpu)/2], r.cpu[0], r.cpu[len(r.cpu)-1],
-				r.wall[len(r.wall)/2], r.allocs, r.bytes)
+			slices.Sort(r.quiet)
+			fmt.Printf("%-40s %8.0f %7.0f %7.0f %10.0f %8.0f %8.4f %8.1f\n", r.name, r.cpu[len(r.cpu)/2], r.cpu[0], r.cpu[len(r.cpu)-1],
+				r.quiet[len(r.quiet)/2], r.wall[len(r.wall)/2], r.allocs, r.bytes)
 			if err := r.pipeline.Close(); err != nil {
 				return err
 			}
@@ -92,12 +95,17 @@ func measure(ctx context.Context, rows []*row, rounds, records int, profile stri
 	}
 	for range rounds {
 		for _, r := range rows {
+			yardstick, err := bench.Yardstick()
+			if err != nil {
+				return err
+			}
 			before := bench.Now()
 			if err := push(ctx, r.pipeline, records); err != nil {
 				return err
 			}
 			after, n := bench.Now(), float64(records)
 			r.cpu = append(r.cpu, float64(after.CPU-before.CPU)/n)
+			r.quiet = append(r.quiet, r.cpu[len(r.cpu)-1]*bench.QuietYardstick/yardstick)
 			r.wall = append(r.wall, float64(after.Wall.Sub(before.Wall))/n)
 			r.allocs = float64(after.Allocs-before.Allocs) / n
 			r.bytes = float64(after.Bytes-before.Bytes) / n

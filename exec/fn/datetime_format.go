@@ -1,7 +1,6 @@
 package fn
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -32,7 +31,8 @@ func formatParts(dst []byte, parts []patternPart, t time.Time) ([]byte, error) {
 }
 
 func appendPadded(dst []byte, v, width int) []byte {
-	text := strconv.Itoa(v)
+	var buf [20]byte
+	text := strconv.AppendInt(buf[:0], int64(v), 10)
 	for range width - len(text) {
 		dst = append(dst, '0')
 	}
@@ -128,7 +128,8 @@ func formatClock(dst []byte, part patternPart, t time.Time) ([]byte, error) {
 	case 's':
 		return appendPadded(dst, t.Second(), part.count), nil
 	case 'S':
-		return append(dst, fmt.Sprintf("%09d", t.Nanosecond())[:part.count]...), nil
+		start := len(dst)
+		return appendPadded(dst, t.Nanosecond(), 9)[:start+part.count], nil
 	case 'n':
 		return appendPadded(dst, t.Nanosecond(), part.count), nil
 	case 'A':

@@ -73,7 +73,7 @@ var textFunctions = []*Function{
 func lowerCase(c *Call, i int) error {
 	text := c.text(0, i)
 	if !ascii(text) {
-		c.keep(i, []byte(strings.ToLower(text)))
+		c.mapRunes(i, text, unicode.ToLower)
 		return nil
 	}
 	buf := c.Arena.Alloc(len(text))
@@ -91,7 +91,7 @@ func lowerCase(c *Call, i int) error {
 func upperCase(c *Call, i int) error {
 	text := c.text(0, i)
 	if !ascii(text) {
-		c.keep(i, []byte(strings.ReplaceAll(strings.ToUpper(text), "ß", "SS")))
+		c.mapRunes(i, text, unicode.ToUpper)
 		return nil
 	}
 	buf := c.Arena.Alloc(len(text))
@@ -104,6 +104,21 @@ func upperCase(c *Call, i int) error {
 	}
 	c.Out.SetText(i, column.View(buf))
 	return nil
+}
+
+// mapRunes maps the characters of a text. The sharp s is the one common letter
+// whose upper case is two.
+func (c *Call) mapRunes(i int, text string, change func(rune) rune) {
+	buf := c.Arena.Tail(len(text) + utf8.UTFMax)
+	upper := change('a') == 'A'
+	for _, r := range text {
+		if r == 'ß' && upper {
+			buf = append(buf, "SS"...)
+			continue
+		}
+		buf = utf8.AppendRune(buf, change(r))
+	}
+	c.Out.SetText(i, c.Arena.Keep(buf))
 }
 
 func length(c *Call, i int) error {

@@ -349,7 +349,7 @@ func (a *aggregate) Flush() error {
 		if !a.window.Closed(start, a.streamTime) {
 			break
 		}
-		_ = start
+		a.store.DropWindow(start)
 	}
 	return nil
 }

@@ -137,7 +137,7 @@ func (s *steps) touch(b *column.Batch) {
 		time := b.Times[max(s.in[k], s.out[k])]
 		if table.Exists(row) {
 			s.existed.Set(k)
-			
+			time = max(time, table.Time(row))
 		}
 		table.Touch(row)
 		table.SetTime(row, time)

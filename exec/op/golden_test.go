@@ -9,7 +9,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 )
 
-// TestGolden runs the files of testdata; -rewrite writes what comes out.
+// TestGolden runs the files of testdata/golden; -rewrite writes what comes out.
 //
 //	plan name=(the name of a plan) [hold-back]
 //	push [input=1]       one row a line, one batch; prints what is put out and noted
@@ -17,7 +17,7 @@ import (
 //	rollback             takes the transaction back
 //	restart              builds the operators anew over the stores
 func TestGolden(t *testing.T) {
-	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+	datadriven.Walk(t, "testdata/golden", func(t *testing.T, path string) {
 		var h *harness
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			if d.Cmd == "plan" {

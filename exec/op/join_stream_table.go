@@ -142,7 +142,7 @@ func (j *joinStreamTable) match(b *column.Batch) error {
 		if n < len(j.probed) && j.probed[n] == i {
 			at = n
 			n++
-		} else if j.left {
+		} else if !j.left {
 			j.env.count(NullKey, b, i)
 		}
 		if at < 0 || j.rows[at] < 0 {

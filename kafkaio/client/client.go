@@ -58,6 +58,10 @@ type Client struct {
 
 var _ kafkaio.Log = (*Client)(nil)
 
+// questionTimeout bounds a question that any broker can answer at once, so that
+// the next one is asked soon when one is silent.
+func (c *Client) questionTimeout() time.Duration { return min(c.options.RequestTimeout, 5*time.Second) }
+
 // openTimeout bounds Open where its context has no deadline.
 const openTimeout = 30 * time.Second
 

@@ -49,8 +49,8 @@ func (c *Client) connect(ctx context.Context) error {
 
 func (c *Client) tryConnect(ctx context.Context) error {
 	var last error
-	for _, seed := range c.seeds {
-		if _, last = c.refreshFrom(ctx, seed, []string{}); last == nil {
+	for i, seed := range c.seeds {
+		if last = c.trySeed(ctx, seed, len(c.seeds)-i); last == nil {
 			break
 		}
 	}
@@ -67,6 +67,21 @@ func (c *Client) tryConnect(ctx context.Context) error {
 		return &connectionError{broker: c.seeds[0], err: errors.New("the cluster has no brokers yet")}
 	}
 	return &advertisedError{seed: c.seeds[0], err: last}
+}
+
+// trySeed gives a seed its share of the time, where others are left to try.
+func (c *Client) trySeed(ctx context.Context, seed *broker, left int) error {
+	if deadline, ok := ctx.Deadline(); ok && left > 1 {
+		bounded, cancel := context.WithTimeout(ctx, time.Until(deadline)/time.Duration(left))
+		defer cancel()
+		_, err := c.refreshFrom(bounded, seed, []string{})
+		if err != nil && ctx.Err() == nil && bounded.Err() != nil {
+			err = &connectionError{broker: seed, err: bounded.Err()}
+		}
+		return err
+	}
+	_, err := c.refreshFrom(ctx, seed, []string{})
+	return err
 }
 
 // advertisedError: the first contact worked, what it pointed to did not.

@@ -111,7 +111,7 @@ func (l *fetchLoop) fetch(wait time.Duration) error {
 	}
 	buffer := takeBuffer()
 	request.body = buffer.bytes
-	_, err := b.exchange(f.ctx, wait+f.client.options.RequestTimeout, request)
+	_, err := b.exchange(f.ctx, wait+f.client.options.RequestTimeout/2, request)
 	if err != nil {
 		l.request = nil // the connection may still use it, and the buffer
 		return l.keepParts(request, err)

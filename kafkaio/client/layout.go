@@ -124,13 +124,13 @@ func (c *Client) refresh(ctx context.Context, names []string) (map[string]*topic
 }
 
 func (c *Client) refreshFrom(ctx context.Context, b *broker, names []string) (map[string]*topicLayout, error) {
-	versions, err := b.apiVersions(ctx, c.options.RequestTimeout)
+	versions, err := b.apiVersions(ctx, c.questionTimeout())
 	if err != nil {
 		return nil, err
 	}
 	version := min(versions[protocol.Metadata].most, mostMetadata)
 	request, answer := c.metadataRequest(version, names)
-	if _, err := b.exchange(ctx, c.options.RequestTimeout, request); err != nil {
+	if _, err := b.exchange(ctx, c.questionTimeout(), request); err != nil {
 		return nil, err
 	}
 	c.mu.Lock()
@@ -245,7 +245,7 @@ func (c *Client) coordinator(ctx context.Context, key coordinatorKey) (*broker, 
 	var answer *findcoordinator.Response
 	err := c.onAny(ctx, func(b *broker) error {
 		var err error
-		answer, err = ask[*findcoordinator.Response](ctx, b, c.options.RequestTimeout,
+		answer, err = ask[*findcoordinator.Response](ctx, b, c.questionTimeout(),
 			&findcoordinator.Request{Key: key.name, KeyType: key.kind})
 		return err
 	})

@@ -107,6 +107,10 @@ func isCertificateFault(err error) bool {
 	return verification || authority || name
 }
 
+func isTimeout(err error) bool {
+	return errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded)
+}
+
 // connectError says what was tried, for how long, what came of it and what the
 // user may look at.
 func (c *Client) connectError(begin time.Time, err error) error {
@@ -142,9 +146,13 @@ func (c *Client) advice(err error) string {
 		return "the port does not speak TLS: use the broker's TLS listener or connect without TLS"
 	case strings.Contains(text, "expecting TLS"):
 		return "the port speaks TLS: connect with TLS"
+	case strings.Contains(text, "EOF") && c.options.SASL != nil:
+		return "the broker closed the connection: check the user, the password, the mechanism and whether the port wants TLS"
 	case strings.Contains(text, "EOF"):
 		return "the broker closed the connection: check whether the port wants TLS or a login, and that it is Kafka's"
-	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded):
+	case isTimeout(err) && c.options.TLS != nil:
+		return "check that the port speaks TLS and that no firewall is in between"
+	case isTimeout(err):
 		return "check that no firewall is in between and that the port is Kafka's"
 	}
 	return "check the address and the broker's log"

@@ -15,7 +15,9 @@ import (
 	"time"
 
 	"github.com/segmentio/kafka-go/sasl/plain"
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
 	"go.uber.org/goleak"
 
 	"millrace/kafkaio"
@@ -81,17 +83,29 @@ func TestTLS(t *testing.T) {
 }
 
 func TestSASL(t *testing.T) {
-	brokers := fake(t, kfake.EnableSASL(), kfake.Superuser("PLAIN", "user", "secret")).ListenAddrs()
+	cluster := fake(t, kfake.EnableSASL(), kfake.Superuser("PLAIN", "user", "secret"))
+	brokers := cluster.ListenAddrs()
 	if err := tryOpen(t, client.Options{Brokers: brokers, SASL: plain.Mechanism{Username: "user", Password: "secret"}}); err != nil {
 		t.Error(err)
 	}
-	err := tryOpen(t, client.Options{Brokers: brokers, SASL: plain.Mechanism{Username: "user", Password: "wrong"}})
-	if !errors.Is(err, kafkaio.ErrDenied) || !strings.Contains(err.Error(), "check the user") {
-		t.Errorf("wrong password: %v", err)
-	}
-	err = tryOpen(t, client.Options{Brokers: brokers})
+	err := tryOpen(t, client.Options{Brokers: brokers})
 	if !errors.Is(err, kafkaio.ErrUnreachable) || !strings.Contains(err.Error(), "login") {
 		t.Errorf("without a login: %v", err)
+	}
+	wrong := client.Options{Brokers: brokers, SASL: plain.Mechanism{Username: "user", Password: "wrong"}}
+	err = tryOpen(t, wrong)
+	if !errors.Is(err, kafkaio.ErrUnreachable) || !strings.Contains(err.Error(), "password") {
+		t.Errorf("a broker that only closes the connection: %v", err)
+	}
+	cluster.ControlKey(int16(kmsg.SASLAuthenticate), func(request kmsg.Request) (kmsg.Response, error, bool) {
+		cluster.KeepControl()
+		answer := request.ResponseKind().(*kmsg.SASLAuthenticateResponse)
+		answer.ErrorCode = kerr.SaslAuthenticationFailed.Code
+		return answer, nil, true
+	})
+	err = tryOpen(t, wrong)
+	if !errors.Is(err, kafkaio.ErrDenied) || !strings.Contains(err.Error(), "password") {
+		t.Errorf("a broker that says why: %v", err)
 	}
 }
 

@@ -1,0 +1,161 @@
+package replay
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// compare tells how an answer differs from the expected files.
+func (g *Golden) compare(a *answer) (string, error) {
+	if g.ksql {
+		return g.compareKSQL(a)
+	}
+	want, err := os.ReadFile(filepath.Join(g.Directory, errorFile))
+	switch {
+	case err == nil:
+		return compareError(strings.TrimSpace(string(want)), a), nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return "", err
+	case a.err != nil:
+		return fmt.Sprintf("error: %v\n", a.err), nil
+	}
+	expected, err := readExpectedLines(filepath.Join(g.Directory, expectedFile))
+	if err != nil {
+		return "", err
+	}
+	text := diffLines(expected, a.lines())
+	if text != "" {
+		text = fmt.Sprintf("- %s, + this run\n%s", expectedFile, text)
+	}
+	events, err := g.compareEvents(a)
+	return text + events, err
+}
+
+func compareError(want string, a *answer) string {
+	switch got := fmt.Sprint(a.err); {
+	case a.err == nil:
+		return fmt.Sprintf("expected an error, and there was none: %s\n", want)
+	case got != want:
+		return fmt.Sprintf("- %s\n+ %s\n", want, got)
+	}
+	return ""
+}
+
+func (g *Golden) compareEvents(a *answer) (string, error) {
+	text, err := os.ReadFile(filepath.Join(g.Directory, eventsFile))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	var want, got []diffLine
+	for i, line := range nonEmptyLines(string(text)) {
+		want = append(want, diffLine{text: line, shown: line, number: i + 1})
+	}
+	for _, event := range a.events {
+		got = append(got, diffLine{text: event, shown: event})
+	}
+	if diff := diffLines(want, got); diff != "" {
+		return fmt.Sprintf("- %s, + this run\n%s", eventsFile, diff), nil
+	}
+	return "", nil
+}
+
+func nonEmptyLines(text string) []string {
+	var lines []string
+	for line := range strings.SplitSeq(text, "\n") {
+		if line = strings.TrimRight(line, "\r"); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// readExpectedLines reads the expected records; a missing file expects none.
+func readExpectedLines(path string) ([]diffLine, error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s does not exist; write it with --update", path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var lines []diffLine
+	number := 0
+	for line := range bytes.Lines(text) {
+		number++
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			continue
+		}
+		var record Output
+		if err := json.Unmarshal(line, &record); err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", path, number, err)
+		}
+		lines = append(lines, newDiffLine(record, number))
+	}
+	return lines, nil
+}
+
+// update writes the expected files anew and tells which of them changed.
+func (g *Golden) update(a *answer) (updated []string, err error) {
+	contents := map[string]string{}
+	switch {
+	case g.ksql && a.err != nil:
+		return nil, a.err
+	case g.ksql:
+		contents[ksqlOutput] = ksqlText(a)
+	case a.err != nil:
+		contents = map[string]string{errorFile: a.err.Error() + "\n", expectedFile: "", eventsFile: ""}
+	default:
+		var records strings.Builder
+		for _, r := range a.records {
+			records.WriteString(recordLine(r) + "\n")
+		}
+		if records.Len() == 0 {
+			records.WriteString("\n") // an empty answer is an answer, too
+		}
+		contents = map[string]string{errorFile: "", expectedFile: records.String(), eventsFile: strings.Join(append(a.events, ""), "\n")}
+	}
+	for _, name := range []string{ksqlOutput, errorFile, expectedFile, eventsFile} {
+		text, ok := contents[name]
+		if !ok {
+			continue
+		}
+		changed, err := rewrite(filepath.Join(g.Directory, name), text)
+		if err != nil {
+			return updated, err
+		}
+		if changed {
+			updated = append(updated, name)
+		}
+	}
+	return updated, nil
+}
+
+// rewrite writes a file if its content changes; one without content is removed.
+func rewrite(path, text string) (changed bool, err error) {
+	before, err := os.ReadFile(path)
+	missing := errors.Is(err, fs.ErrNotExist)
+	switch {
+	case err != nil && !missing:
+		return false, err
+	case missing && text == "", err == nil && text == string(before):
+		return false, nil
+	case text == "":
+		return true, os.Remove(path)
+	}
+	return true, os.WriteFile(path, []byte(text), 0o644)
+}
+
+// recordLine is a record as a line of JSON.
+func recordLine(r Output) string {
+	var buf bytes.Buffer
+	encoder := json.NewEncoder(&buf)
+	encoder.SetEscapeHTML(false)
+	_ = encoder.Encode(r) // its raw parts were checked when it was made
+	return strings.TrimRight(buf.String(), "\n")
+}

@@ -124,6 +124,7 @@ func (t *Table) PreImage(row Row) (fixed, variable []byte, existed bool, ms int6
 
 // commit makes the table's changes permanent.
 func (t *Table) commit() {
+	latest := t.store.latest
 	for i, row := range t.touched {
 		h, before := t.header(row), &t.before[i]
 		if h.flags&ownVariable != 0 || h.flags&hasVariable == 0 {
@@ -131,8 +132,10 @@ func (t *Table) commit() {
 		}
 		h.mark = 0
 		h.flags &^= ownVariable
+		latest = max(latest, h.time)
 		t.settle(row, h)
 	}
+	t.store.latest = latest
 	t.endTransaction()
 }
 

@@ -88,66 +88,66 @@ func (s *Store) Changes(yield func(key, value []byte, timestamp int64) error) er
 	if s.failure != nil {
 		return s.failure
 	}
-	var key, value []byte
+	r := recorder{yield: yield, latest: s.latest}
 	for _, t := range s.dropped {
-		key = appendWindow(key[:0], kindDrop, t.window)
-		if err := yield(key, append(value[:0], valueVersion), s.latest); err != nil {
+		r.key = appendWindow(r.key[:0], kindDrop, t.window)
+		r.value = append(r.value[:0], valueVersion)
+		if err := yield(r.key, r.value, s.latest); err != nil {
 			return err
 		}
 	}
-	latest := s.latest
 	for _, t := range s.noted {
 		if s.tables[t.window] != t {
 			continue
 		}
-		var err error
-		if key, value, err = t.changes(key, value, yield); err != nil {
+		if err := r.table(t); err != nil {
 			return err
 		}
-		latest = max(latest, t.latest())
 	}
-	for _, name := range metaNames(s.metaBefore) {
-		key = appendMetaKey(key[:0], name)
-		var record []byte
-		if current, ok := s.meta[name]; ok {
-			value = appendMetaValue(value[:0], current)
-			record = value
+	return r.meta(s)
+}
+
+// recorder makes the records of one call of Changes.
+type recorder struct {
+	yield      func(key, value []byte, timestamp int64) error
+	key, value []byte
+	latest     int64
+}
+
+func (r *recorder) table(t *Table) error {
+	r.key = appendTable(r.key[:0], t)
+	prefix := len(r.key)
+	for i, row := range t.touched {
+		h := t.header(row)
+		var value []byte
+		if h.flags&exists != 0 {
+			r.value = t.appendRow(r.value[:0], row)
+			value = r.value
+		} else if t.before[i].flags&exists == 0 {
+			continue
 		}
-		if err := yield(key, record, latest); err != nil {
+		r.latest = max(r.latest, h.time)
+		r.key = append(r.key[:prefix], t.arena.view(h.key, h.keyLength)...)
+		if err := r.yield(r.key, value, h.time); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// latest is the greatest timestamp of the changed rows, at least 0.
-func (t *Table) latest() int64 {
-	latest := int64(0)
-	for _, row := range t.touched {
-		latest = max(latest, t.header(row).time)
-	}
-	return latest
-}
-
-// changes yields the records of one table and returns the buffers for reuse.
-func (t *Table) changes(key, value []byte, yield func(key, value []byte, timestamp int64) error) ([]byte, []byte, error) {
-	key = appendTable(key[:0], t)
-	prefix := len(key)
-	for i, row := range t.touched {
-		h := t.header(row)
-		var record []byte
-		if h.flags&exists != 0 {
-			value = t.appendRow(value[:0], row)
-			record = value
-		} else if t.before[i].flags&exists == 0 {
-			continue
+func (r *recorder) meta(s *Store) error {
+	for _, name := range metaNames(s.metaBefore) {
+		r.key = appendMetaKey(r.key[:0], name)
+		var value []byte
+		if current, ok := s.meta[name]; ok {
+			r.value = appendMetaValue(r.value[:0], current)
+			value = r.value
 		}
-		key = append(key[:prefix], t.arena.view(h.key, h.keyLength)...)
-		if err := yield(key, record, h.time); err != nil {
-			return key, value, err
+		if err := r.yield(r.key, value, r.latest); err != nil {
+			return err
 		}
 	}
-	return key, value, nil
+	return nil
 }
 
 // Restore applies one changelog record. Values are absolute: records may be

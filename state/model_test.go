@@ -468,10 +468,10 @@ func TestModel(t *testing.T) {
 		budget int64
 		seeds  uint64
 	}{
-		{"memory only", nowhere, 0, 20},
-		{"checkpoint", onDisk, 0, 20},
-		{"spill", onDisk, 1, 20},
-		{"spill some", onDisk, 20_000, 20},
+		{"memory only", nowhere, 0, 12},
+		{"checkpoint", onDisk, 0, 12},
+		{"spill", onDisk, 1, 12},
+		{"spill some", onDisk, 20_000, 12},
 		{"badger", onBadger, 15_000, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {

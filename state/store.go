@@ -176,9 +176,6 @@ func (s *Store) finish(end func(*Table)) {
 // Commit makes all changes since the last commit permanent. It is called when
 // the transaction with the records of Changes has committed.
 func (s *Store) Commit() {
-	for _, t := range s.noted {
-		s.latest = max(s.latest, t.latest())
-	}
 	for _, t := range s.dropped {
 		s.forget(t)
 	}

@@ -77,10 +77,18 @@ func formatYear(dst []byte, part patternPart, t time.Time) []byte {
 	if year < 0 {
 		dst = append(dst, '-')
 		year = -year
-	} else if part.count >= 4 && len(strconv.Itoa(year)) > part.count {
+	} else if part.count >= 4 && year >= tenTo(part.count) {
 		dst = append(dst, '+')
 	}
 	return appendPadded(dst, year, part.count)
+}
+
+func tenTo(n int) int {
+	v := 1
+	for range min(n, 18) {
+		v *= 10
+	}
+	return v
 }
 
 // formatName writes a number for one or two letters, else a name: three

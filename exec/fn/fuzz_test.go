@@ -13,7 +13,8 @@ func FuzzDatePattern(f *testing.F) {
 		{"yyyyMMddHHmm", "202005060708"},
 		{"d MMM uuuu[ h:mm a]", "6 May 2020 1:05 pm"},
 		{"D yy E G Q VV", "127 20 Wed AD 2 Europe/Berlin"},
-		{"[[['", "x"}, {"A N n e k K", "1 2 3 4 5 6"},
+		{"[[['", "x"},
+		{"A N n e k K", "1 2 3 4 5 6"},
 	} {
 		f.Add(seed[0], seed[1])
 	}

@@ -14,11 +14,11 @@ import (
 // a test.
 const (
 	statementsFile = "query.sql"
-	inputFile      = "input.jsonl"      // records in the order in which they are fed
-	inputFolder    = "inputs"           // or TOPIC.jsonl each, fed by their times
-	propertiesFile = "properties.json"  // session properties by name
-	topicsFile     = "topics.json"      // topics that exist before: a list of Topic
-	expectedFile   = "expected.jsonl"   // what the queries write, topic by topic
+	inputFile      = "input.jsonl"         // records in the order in which they are fed
+	inputFolder    = "inputs"              // or TOPIC.jsonl each, fed by their times
+	propertiesFile = "properties.json"     // session properties by name
+	topicsFile     = "topics.json"         // topics that exist before: a list of Topic
+	expectedFile   = "expected.jsonl"      // what the queries write, topic by topic
 	eventsFile     = "expected_events.txt" // what they leave out, a line each
 	errorFile      = "expected_error.txt"  // or why the statements fail
 

@@ -19,11 +19,11 @@ func (g *Golden) compare(a *answer) (string, error) {
 	want, err := os.ReadFile(filepath.Join(g.Directory, errorFile))
 	switch {
 	case err == nil:
-		return compareError(strings.TrimSpace(string(want)), a), nil
+		return g.compareError(strings.TrimSpace(string(want)), a), nil
 	case !errors.Is(err, fs.ErrNotExist):
 		return "", err
 	case a.err != nil:
-		return fmt.Sprintf("error: %v\n", a.err), nil
+		return fmt.Sprintf("error: %s\n", g.errorText(a.err)), nil
 	}
 	expected, err := readExpectedLines(filepath.Join(g.Directory, expectedFile))
 	if err != nil {
@@ -37,11 +37,11 @@ func (g *Golden) compare(a *answer) (string, error) {
 	return text + events, err
 }
 
-func compareError(want string, a *answer) string {
-	switch got := fmt.Sprint(a.err); {
-	case a.err == nil:
+func (g *Golden) compareError(want string, a *answer) string {
+	if a.err == nil {
 		return fmt.Sprintf("expected an error, and there was none: %s\n", want)
-	case got != want:
+	}
+	if got := g.errorText(a.err); got != want {
 		return fmt.Sprintf("- %s\n+ %s\n", want, got)
 	}
 	return ""
@@ -109,7 +109,7 @@ func (g *Golden) update(a *answer) (updated []string, err error) {
 	case g.ksql:
 		contents[ksqlOutput] = ksqlText(a)
 	case a.err != nil:
-		contents = map[string]string{errorFile: a.err.Error() + "\n", expectedFile: "", eventsFile: ""}
+		contents = map[string]string{errorFile: g.errorText(a.err) + "\n", expectedFile: "", eventsFile: ""}
 	default:
 		var records strings.Builder
 		for _, r := range a.records {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -88,6 +89,12 @@ func (g *Golden) answer(ctx context.Context, options Options) *answer {
 	return a
 }
 
+// errorText is an error without the path to the test's folder, which depends on
+// where the test is run from.
+func (g *Golden) errorText(err error) string {
+	return strings.ReplaceAll(err.Error(), filepath.Clean(g.Directory)+string(filepath.Separator), "")
+}
+
 // compareBatches tells where the size of batches changes the answer.
 func (g *Golden) compareBatches(ctx context.Context, single *answer) string {
 	if single.err != nil {
@@ -123,19 +130,26 @@ func differ(first string, a *answer, second string, b *answer) string {
 		}
 		return fmt.Sprintf("the answer depends on how the inputs are fed: error %s: %v; %s: %v\n", first, a.err, second, b.err)
 	}
-	diff := diffLines(a.lines(), b.lines())
+	diff := diffLines(a.comparable(), b.comparable())
 	if diff == "" {
 		return ""
 	}
 	return fmt.Sprintf("the answer depends on how the inputs are fed: - %s, + %s\n%s", first, second, diff)
 }
 
-// lines are the records as lines, those of topics with several writers sorted.
+// lines are the records as lines.
 func (a *answer) lines() []diffLine {
-	var lines []diffLine
-	for _, r := range a.records {
-		lines = append(lines, newDiffLine(r, 0))
+	lines := make([]diffLine, len(a.records))
+	for i, r := range a.records {
+		lines[i] = newDiffLine(r, 0)
 	}
+	return lines
+}
+
+// comparable are the lines with those of topics that several queries write
+// sorted, since only what one query writes has an order of its own.
+func (a *answer) comparable() []diffLine {
+	lines := a.lines()
 	slices.SortStableFunc(lines, func(x, y diffLine) int {
 		if x.topic == y.topic && a.shared[x.topic] {
 			return strings.Compare(x.text, y.text)

@@ -46,10 +46,12 @@ var javaOptions string
 // gone, however it went: its input then ends.
 const watch = `cat >/dev/null; kill -9 "$1" 2>/dev/null; sleep 0.2; rm -rf "$2"`
 
+// shared keeps the broker referenced: unreferenced, its guard's input would be
+// closed.
 var shared struct {
-	once      sync.Once
-	addresses []string
-	err       error
+	once   sync.Once
+	broker *Broker
+	err    error
 }
 
 // Start gives the brokers that all tests of this process share, and starts one
@@ -64,16 +66,11 @@ func Start(t testing.TB) (addresses []string, ok bool) {
 	if !Available() {
 		return nil, false
 	}
-	shared.once.Do(func() {
-		var b *Broker
-		if b, shared.err = start(); shared.err == nil {
-			shared.addresses = b.Addresses()
-		}
-	})
+	shared.once.Do(func() { shared.broker, shared.err = start() })
 	if shared.err != nil {
 		t.Fatalf("start Kafka: %v", shared.err)
 	}
-	return shared.addresses, true
+	return shared.broker.Addresses(), true
 }
 
 // StartOwn starts a broker for this test alone, which may kill and restart it;

@@ -1,11 +1,9 @@
 package kafka
 
 import (
-	"context"
 	"net"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -13,15 +11,6 @@ import (
 
 	"millrace/tests/kafka/reader"
 )
-
-// world is the broker under test: Apache Kafka where it is at hand.
-func world(t *testing.T) []string {
-	addresses, ok := Start(t)
-	if !ok {
-		t.Logf("no Apache Kafka at hand: fetch it with start.sh fetch, or name brokers in %s", brokersVariable)
-	}
-	return addresses
-}
 
 func createTopic(t *testing.T, client *kgo.Client, name string, partitions int32) {
 	t.Helper()
@@ -71,73 +60,6 @@ func transact(t *testing.T, client *kgo.Client, topic string, partitions int32, 
 	}
 	if err := client.EndTransaction(t.Context(), end); err != nil {
 		t.Fatal(err)
-	}
-}
-
-func TestReadAll(t *testing.T) {
-	addresses := world(t)
-	if addresses == nil {
-		return
-	}
-	topic := "read-all-" + time.Now().Format("150405.000000")
-	client := newClient(t, addresses, kgo.TransactionalID(topic))
-	createTopic(t, client, topic, 2)
-	transact(t, client, topic, 2, "a", kgo.TryCommit)
-	transact(t, client, topic, 2, "b", kgo.TryAbort)
-	transact(t, client, topic, 1, "c", kgo.TryCommit)
-	transact(t, client, topic, 2, "d", kgo.TryAbort)
-
-	records, err := reader.ReadAll(t.Context(), addresses, topic)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, want := values(records), "a c a"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	if r := records[0]; r.Partition != 0 || r.Offset != 0 || string(r.Key) != "k" || r.Timestamp == 0 {
-		t.Errorf("the first record is %+v", r)
-	}
-}
-
-func TestReadAllWaitsForOpenTransactions(t *testing.T) {
-	addresses := world(t)
-	if addresses == nil {
-		return
-	}
-	topic := "open-" + time.Now().Format("150405.000000")
-	client := newClient(t, addresses, kgo.TransactionalID(topic))
-	createTopic(t, client, topic, 1)
-	if err := client.BeginTransaction(); err != nil {
-		t.Fatal(err)
-	}
-	if err := client.ProduceSync(t.Context(), &kgo.Record{Topic: topic, Value: []byte("x")}).FirstErr(); err != nil {
-		t.Fatal(err)
-	}
-	records, err := reader.ReadStable(t.Context(), addresses, topic)
-	if err != nil || len(records) != 0 {
-		t.Errorf("ReadStable: %v, %v", records, err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-	defer cancel()
-	if _, err := reader.ReadAll(ctx, addresses, topic); err == nil {
-		t.Error("ReadAll did not wait for the open transaction")
-	}
-	if err := client.EndTransaction(t.Context(), kgo.TryCommit); err != nil {
-		t.Fatal(err)
-	}
-	records, err = reader.ReadAll(t.Context(), addresses, topic)
-	if err != nil || values(records) != "x" {
-		t.Errorf("ReadAll after the commit: %v, %v", records, err)
-	}
-}
-
-func TestReadAllUnknownTopic(t *testing.T) {
-	addresses := world(t)
-	if addresses == nil {
-		return
-	}
-	if _, err := reader.ReadAll(t.Context(), addresses, "no-such-topic"); err == nil || !strings.Contains(err.Error(), "no such topic") {
-		t.Errorf("got %v", err)
 	}
 }
 

@@ -1,0 +1,4 @@
+CREATE STREAM s (k STRING KEY, v INT) WITH (KAFKA_TOPIC = 's', VALUE_FORMAT = 'JSON');
+CREATE STREAM doubled AS SELECT k, v * 2 AS v FROM s;
+CREATE TABLE totals AS SELECT k, SUM(v) AS total FROM doubled GROUP BY k;
+CREATE TABLE big AS SELECT k, total FROM totals WHERE total > 5;

@@ -1,0 +1,2 @@
+CREATE STREAM s (k STRING KEY, amount INT) WITH (KAFKA_TOPIC = 's', PARTITIONS = 1, VALUE_FORMAT = 'JSON');
+LOAD 'nowhere.csv' INTO s;

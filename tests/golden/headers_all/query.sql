@@ -1,0 +1,4 @@
+CREATE STREAM traced (k STRING KEY, v INT, h ARRAY<STRUCT<key STRING, value BYTES>> HEADERS)
+  WITH (KAFKA_TOPIC = 'traced', VALUE_FORMAT = 'JSON');
+
+CREATE STREAM counted AS SELECT k, ARRAY_LENGTH(h) AS headers, h FROM traced;

@@ -1,0 +1,4 @@
+CREATE STREAM s (k STRING KEY, v INT, t STRING) WITH (KAFKA_TOPIC = 's', PARTITIONS = 1, VALUE_FORMAT = 'JSON');
+CREATE TABLE sums AS SELECT k, SUM(v) AS total FROM s GROUP BY k;
+INSERT INTO s (ROWTIME, k, v, t) VALUES (10, 'a', 1, 'it''s'), (20, 'a', 2 * 3, NULL);
+INSERT INTO s (k, v) VALUES ('b', -1);

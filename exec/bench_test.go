@@ -59,4 +59,3 @@ func BenchmarkGroup(b *testing.B) {
 }
 
 func BenchmarkJoin(b *testing.B) { benchmarkQuery(b, joinQuery) }
-

@@ -17,16 +17,16 @@ import (
 	"millrace/sql/types"
 )
 
-// The state directory holds workers.json, the number of workers of the last
-// process, and per query a directory with topics.json, the ids of the topics
+// The state directory holds workers.json, the most workers that a process
+// has had, and per query a directory with topics.json, the ids of the topics
 // that its positions and state belong to, and a directory per task.
 
 func (e *Engine) queryDirectory(id string) string {
 	return filepath.Join(e.options.StateDirectory, "queries", url.PathEscape(id))
 }
 
-// exchangeWorkers notes the number of workers and gives that of the process
-// before, 0 if it is not known.
+// exchangeWorkers notes the number of workers and gives the most that any
+// process before had, 0 if it is not known.
 func (e *Engine) exchangeWorkers(now int) (before int, err error) {
 	if e.options.StateDirectory == "" {
 		return 0, nil
@@ -35,8 +35,8 @@ func (e *Engine) exchangeWorkers(now int) (before int, err error) {
 	if err := readJSON(path, &before); err != nil {
 		return 0, err
 	}
-	// Until the earlier ones are fenced, and after a crash in between, the
-	// greater number stands.
+	// The number never falls: a crash before the earlier ids are fenced must not
+	// forget them, and fencing an id once too often costs little.
 	return before, writeJSON(path, max(before, now))
 }
 

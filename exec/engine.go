@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -218,6 +219,7 @@ func (e *Engine) taskConfig(q *query, g *plan.Subgraph, partition int32) task.Co
 	config := task.Config{
 		Query: q.plan, Subgraph: g, Partition: partition,
 		SinkPartitions: q.topics.Partitions(task.OutputTopic(g)),
+		SinkLimits:     q.topics.Limits(),
 		TopicIDs:       q.topics.IDs(q.plan),
 		OpenBackend:    e.options.OpenBackend, Budget: e.budget, CheckpointInterval: e.options.CheckpointInterval,
 		HoldBack: e.options.HoldBack, MaxIdle: e.options.MaxTaskIdle, BatchRows: e.options.BatchRows,
@@ -225,6 +227,9 @@ func (e *Engine) taskConfig(q *query, g *plan.Subgraph, partition int32) task.Co
 	}
 	if e.manual() {
 		config.MaxIdle = 0
+	}
+	if e.options.Compression != kafkaio.NoCompression {
+		config.SinkLimits.Bytes = 0 // what the limit counts is not known before
 	}
 	if e.options.StateDirectory != "" {
 		config.Directory = filepath.Join(e.queryDirectory(q.plan.ID), fmt.Sprintf("%d-%d", g.ID, partition))
@@ -255,6 +260,27 @@ func (e *Engine) Stop(ctx context.Context, id string) error {
 	defer e.mu.Unlock()
 	delete(e.queries, id)
 	e.order = slices.DeleteFunc(e.order, func(other *query) bool { return other == q })
+	return nil
+}
+
+// Drop ends a query for good: its internal topics and its local state go. The
+// topic that it wrote stays.
+func (e *Engine) Drop(ctx context.Context, id string) error {
+	q, ok := e.query(id)
+	if err := e.Stop(ctx, id); err != nil || !ok {
+		return err
+	}
+	for _, topic := range task.InternalTopics(q.plan) {
+		if err := e.log.DeleteTopic(ctx, topic); err != nil && !errors.Is(err, kafkaio.ErrUnknownTopic) {
+			return fmt.Errorf("query %s: delete topic %s: %w", id, topic, err)
+		}
+	}
+	if e.options.StateDirectory == "" {
+		return nil
+	}
+	if err := os.RemoveAll(e.queryDirectory(id)); err != nil {
+		return fmt.Errorf("query %s: remove its state: %w", id, err)
+	}
 	return nil
 }
 

@@ -2,6 +2,10 @@ package exec
 
 import (
 	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -240,4 +244,27 @@ func TestTopicsOfAQuery(t *testing.T) {
 			t.Errorf("topic %s has %d partitions", topic, topics[topic].Partitions)
 		}
 	}
+}
+
+func TestDropLeavesNothingButTheResult(t *testing.T) {
+	w := newWorld(t, 1)
+	w.feed(t, 0)
+	e := w.engine(t, Options{})
+	idle(t, e)
+	for _, id := range e.Queries() {
+		if err := e.Drop(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	topics, err := w.log.Topics(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if names := slices.Sorted(maps.Keys(topics)); strings.Join(names, " ") != "big customers named orders totals" {
+		t.Errorf("topics %q", names)
+	}
+	if left, err := os.ReadDir(filepath.Join(w.directory, "queries")); err != nil || len(left) > 0 {
+		t.Errorf("state of %v, %v", left, err)
+	}
+	closeEngine(t, e)
 }

@@ -25,6 +25,11 @@ func toEnd(t testing.TB, e *Engine) {
 	if err := e.RunUntilEnd(ctx); err != nil {
 		t.Fatal(err)
 	}
+	for _, id := range e.Queries() {
+		if s := e.Status(id); s.State == Failed {
+			t.Fatal(s.Cause)
+		}
+	}
 }
 
 func closeEngine(t testing.TB, e *Engine) {

@@ -169,9 +169,7 @@ func (p *Planner) buildQuery(selected *selection, r *result, id string, source *
 		return nil, err
 	}
 	if len(selected.groups) > 0 {
-		if err := b.aggregate(); err != nil {
-			return nil, err
-		}
+		b.aggregate()
 	}
 	b.placeJoinKey()
 	b.sinkInput(r)

@@ -317,11 +317,8 @@ func (b *builder) repartition(operator string, format catalog.Format, key []plan
 }
 
 // aggregate builds GROUP BY with its aggregates and HAVING.
-func (b *builder) aggregate() error {
-	calls, err := b.groupColumns()
-	if err != nil {
-		return err
-	}
+func (b *builder) aggregate() {
+	calls := b.groupColumns()
 	groups := make([]int, len(b.s.groups))
 	for i := range groups {
 		groups[i] = i
@@ -345,7 +342,6 @@ func (b *builder) aggregate() error {
 	}
 	b.placeAggregates(first, output)
 	b.filter(conjuncts(b.s.having))
-	return nil
 }
 
 // placeAggregates says where groups, bounds and results stand in the output.
@@ -368,7 +364,7 @@ func (b *builder) placeAggregates(first int, output plan.Schema) {
 
 // groupColumns projects the group's expressions and the aggregates' arguments,
 // and repartitions by the group unless the input is partitioned so.
-func (b *builder) groupColumns() ([]plan.AggregateCall, error) {
+func (b *builder) groupColumns() []plan.AggregateCall {
 	input := b.node.Schema()
 	samePartitions := b.groupedByKey(input)
 	project := &plan.Project{Input: b.node, Output: plan.Schema{
@@ -403,13 +399,10 @@ func (b *builder) groupColumns() ([]plan.AggregateCall, error) {
 	}
 	b.node = project
 	if samePartitions {
-		return calls, nil
-	}
-	if input.Changes {
-		return nil, types.Unsupported("GROUP BY of a table by anything but its primary key").At(b.s.at())
+		return calls
 	}
 	b.repartition("group-by", b.s.internalKeyFormat(key), key, plan.InputTopic(b.graph.Inputs[0]), false)
-	return calls, nil
+	return calls
 }
 
 // groupedByKey tells whether the groups are the key columns, in order.

@@ -178,7 +178,6 @@ func BenchmarkCheckpoint(b *testing.B) {
 	task.Trusted()
 	batches := keyBatches(100_000, 300)
 	rows := make([]state.Row, batchRows)
-	written := 0
 	for b.Loop() {
 		b.StopTimer()
 		for _, keys := range batches {
@@ -187,7 +186,6 @@ func BenchmarkCheckpoint(b *testing.B) {
 			}
 		}
 		task.Commit()
-		written += 95_000
 		b.StartTimer()
 		for range 10 {
 			if err := task.Checkpoint(nil); err != nil {

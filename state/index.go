@@ -100,6 +100,18 @@ func (x *index) remove(tag uint64, row Row) {
 	x.counts[number]--
 }
 
+// following is the first slot with the tag behind its first position, 0 if there
+// is none.
+func (x *index) following(tag uint64) uint64 {
+	shard := x.shards[tag>>(x.shift&63)]
+	mask := uint64(len(shard) - 1)
+	at := (tag + 1) & mask
+	for shard[at] != 0 && shard[at]>>tagBits != tag {
+		at = (at + 1) & mask
+	}
+	return shard[at]
+}
+
 // bytes is the memory of all slots.
 func (x *index) bytes() int64 {
 	total := 0

@@ -79,7 +79,12 @@ func (t *Table) probeLane(keys *Keys, numbers []int32, rows []Row) (missing int)
 		slots[j&(lane-1)] = shard[tag&uint64(len(shard)-1)]
 	}
 	for j, n := range numbers {
-		if slot := slots[j&(lane-1)]; slot != 0 && slot>>tagBits == tagOf(hashes[n]) {
+		slot, tag := slots[j&(lane-1)], tagOf(hashes[n])
+		if slot != 0 && slot>>tagBits != tag {
+			slot = t.index.following(tag)
+			slots[j&(lane-1)] = slot
+		}
+		if slot != 0 {
 			h := t.header(rowOf(slot))
 			headers[j&(lane-1)] = h
 			stored[j&(lane-1)] = t.arena.view(h.key, h.keyLength)
@@ -93,16 +98,21 @@ func (t *Table) probeLane(keys *Keys, numbers []int32, rows []Row) (missing int)
 	}
 	t.first = first
 	for j, n := range numbers {
-		key := keys.Key(int(n))
-		if h := headers[j&(lane-1)]; h != nil && string(stored[j&(lane-1)]) == string(key) {
+		key, h := keys.Key(int(n)), headers[j&(lane-1)]
+		switch {
+		case h == nil:
+			rows[n] = NoRow
+			missing++
+			continue
+		case string(stored[j&(lane-1)]) == string(key):
 			rows[n] = rowOf(slots[j&(lane-1)])
 			if h.flags&used == 0 {
 				h.flags |= used
 			}
 			continue
 		}
-		rows[n] = t.locate(key, tagOf(hashes[n]))
-		if rows[n] < 0 {
+		// Another key has the same tag.
+		if rows[n] = t.locate(key, tagOf(hashes[n])); rows[n] < 0 {
 			missing++
 		}
 	}

@@ -50,8 +50,9 @@ const (
 // Table is the rows of one store, or of one window of it, by key. It is not safe
 // for concurrent use.
 //
-// Views (Fixed, Variable, Key) are valid until rows are added to the table or
-// the transaction ends; a variable part's view also ends when it is set.
+// Views (Fixed, Variable, Key) are valid until the next lookup in the table,
+// which may add rows, or the end of the transaction; the view of a variable part
+// also ends when a variable part is set.
 type Table struct {
 	store  *Store
 	window int64

@@ -94,6 +94,9 @@ func newCall(f *fn.Function, args []Argument) (Expr, error) {
 	for i, a := range args {
 		if a.Lambda == nil {
 			arguments[i].Type = a.Expr.Type()
+			if literal, ok := a.Expr.(*Literal); ok {
+				arguments[i].Literal = literal.Value
+			}
 			continue
 		}
 		arguments[i].Count = len(a.Lambda.Parameters)

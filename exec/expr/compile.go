@@ -35,11 +35,7 @@ type Environment struct {
 // Compile makes a kernel for e. Constant parts are computed once.
 func Compile(e Expr, env *Environment) (Kernel, error) {
 	c := newCompiler(env)
-	kernel, err := c.compile(e)
-	if err != nil {
-		return nil, err
-	}
-	return c.scope.guard(kernel), nil
+	return c.compile(e)
 }
 
 // CompilePredicate makes a predicate for e, which is BOOLEAN.
@@ -48,11 +44,7 @@ func CompilePredicate(e Expr, env *Environment) (Predicate, error) {
 		return nil, types.Errorf(types.CodeType, "the condition is %s, not BOOLEAN", e.Type())
 	}
 	c := newCompiler(env)
-	predicate, err := c.predicate(e)
-	if err != nil {
-		return nil, err
-	}
-	return &guardedPredicate{scope: c.scope, inner: predicate}, nil
+	return c.predicate(e)
 }
 
 // Evaluate computes an expression without columns: a vector of one row, which
@@ -77,8 +69,7 @@ func oneRow() *column.Batch {
 	return &column.Batch{Len: 1, Present: present, Selection: []int32{0}, Arena: new(column.Arena)}
 }
 
-// compiler compiles one expression. Its scope is the part of it that fails as
-// a whole.
+// compiler compiles one expression, or the body of a lambda in it.
 type compiler struct {
 	env    *Environment
 	scope  *scope
@@ -135,7 +126,7 @@ func (c *compiler) fold(e Expr) Kernel {
 	if err != nil {
 		return nil
 	}
-	v := inner.scope.guard(kernel).Eval(oneRow(), firstRow)
+	v := kernel.Eval(oneRow(), firstRow)
 	if failed {
 		return nil
 	}
@@ -196,7 +187,7 @@ func (c *compiler) compileLeaf(e Expr) (Kernel, error) {
 	return nil, fmt.Errorf("compile %s: an expression of this kind has no value", e)
 }
 
-// compileAll compiles expressions that fail together.
+// compileAll compiles several expressions.
 func (c *compiler) compileAll(list []Expr) ([]Kernel, error) {
 	kernels := make([]Kernel, len(list))
 	for i, e := range list {
@@ -206,14 +197,4 @@ func (c *compiler) compileAll(list []Expr) ([]Kernel, error) {
 		}
 	}
 	return kernels, nil
-}
-
-// compileAlone compiles an expression that fails without its surroundings.
-func (c *compiler) compileAlone(e Expr) (Kernel, error) {
-	inner := &compiler{env: c.env, scope: &scope{errors: c.scope.errors}, frames: c.frames}
-	kernel, err := inner.compile(e)
-	if err != nil {
-		return nil, err
-	}
-	return inner.scope.guard(kernel), nil
 }

@@ -6,7 +6,7 @@ import (
 	"millrace/sql/types"
 )
 
-// Array is ARRAY[..]. An element that fails becomes null alone.
+// Array is ARRAY[..].
 type Array struct {
 	Elements []Expr
 	T        *types.Type
@@ -40,8 +40,7 @@ func (n *Array) same(other Expr) bool { _, ok := other.(*Array); return ok }
 
 func (n *Array) precedence() int { return precedencePrimary }
 
-// Map is MAP(..). A key or value that fails becomes null alone; of equal keys
-// the last counts.
+// Map is MAP(..); of equal keys the last counts.
 type Map struct {
 	Keys, Values []Expr
 	T            *types.Type
@@ -100,7 +99,7 @@ func (n *Map) same(other Expr) bool { _, ok := other.(*Map); return ok }
 
 func (n *Map) precedence() int { return precedencePrimary }
 
-// Struct is STRUCT(..). A field that fails becomes null alone.
+// Struct is STRUCT(..).
 type Struct struct {
 	Values []Expr
 	T      *types.Type

@@ -214,7 +214,7 @@ func TestBatchesEqualRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	g := &generator{r: r}
 	bound := 0
-	for range 600 {
+	for range 300 {
 		text := [](func(int) string){g.number, g.text, g.condition}[r.IntN(3)](1 + r.IntN(3))
 		e, err := parseTest(text, byName, false)
 		if err != nil {
@@ -231,7 +231,7 @@ func TestBatchesEqualRows(t *testing.T) {
 			checkPredicate(t, e, whole, selected)
 		}
 	}
-	if bound < 200 {
+	if bound < 150 {
 		t.Errorf("only %d expressions were bound", bound)
 	}
 }

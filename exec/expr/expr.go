@@ -5,9 +5,10 @@
 // return *types.Error without a position. Logic is three-valued as in SQL: a
 // comparison with NULL is NULL.
 //
-// A row on which an expression fails (a cast, a division by zero, a function
-// that refuses its arguments) gives null for the whole expression and is
-// reported; the elements of ARRAY[], MAP() and STRUCT() fail alone.
+// What fails on a row (a cast, a division by zero, a function that refuses its
+// arguments) is null there, and is reported; what is around it goes on with
+// the null. Only in the body of a lambda, an operator that fails or that has a
+// null operand makes the whole call fail that has the lambda, as in ksqlDB.
 package expr
 
 import (

@@ -49,6 +49,7 @@ func (k *arithmeticKernel) operands(b *column.Batch, selection []int32) (l, r *c
 	l, r = k.left.Eval(b, selection), k.right.Eval(b, selection)
 	k.out.Reset(b.Len)
 	both(k.out, l, r)
+	k.scope.failNulls(b, k.out, selection, k.what)
 	return l, r
 }
 
@@ -125,7 +126,7 @@ func (k *integerKernel) divide(b *column.Batch, l, r *column.Vector, selection [
 		switch {
 		case divisor == 0:
 			k.out.SetNull(int(i))
-			k.scope.fail(b, i, k.what, types.ErrDivisionByZero)
+			k.scope.failArithmetic(b, i, k.what, types.ErrDivisionByZero)
 		case k.op == '/':
 			k.out.Ints[i] = l.Ints[i] / divisor
 		default:
@@ -168,7 +169,7 @@ func (k *decimalKernel) Eval(b *column.Batch, selection []int32) *column.Vector 
 		v, err := types.DecimalArithmetic(k.op, l.Decimals[i], l.Type.Scale, r.Decimals[i], r.Type.Scale, k.out.Type)
 		if err != nil {
 			k.out.SetNull(int(i))
-			k.scope.fail(b, i, k.what, err)
+			k.scope.failArithmetic(b, i, k.what, err)
 			continue
 		}
 		k.out.Decimals[i] = v

@@ -14,6 +14,9 @@ type callKernel struct {
 	what  string
 	batch *column.Batch
 	valid []int32
+
+	failed    column.Bitmap // the rows that failed; undefined without anyFailed
+	anyFailed bool
 }
 
 func (c *compiler) call(n *Call) (Kernel, error) {
@@ -40,9 +43,17 @@ func (c *compiler) call(n *Call) (Kernel, error) {
 	return k, nil
 }
 
+// fail makes row i null and reports it once.
 func (k *callKernel) fail(i int32, err error) {
-	k.call.Out.SetNull(int(i))
-	k.scope.fail(k.batch, i, k.what, err)
+	if !k.anyFailed {
+		k.failed = k.failed.Resize(k.batch.Len)
+		k.failed.Fill(k.batch.Len, false)
+		k.anyFailed = true
+	}
+	if !k.failed.Get(int(i)) {
+		k.failed.Set(int(i))
+		k.scope.report(k.batch, i, k.what, err)
+	}
 }
 
 func (k *callKernel) Eval(b *column.Batch, selection []int32) *column.Vector {
@@ -53,10 +64,21 @@ func (k *callKernel) Eval(b *column.Batch, selection []int32) *column.Vector {
 	}
 	k.batch, k.call.Arena = b, b.Arena
 	k.call.Out.Reset(b.Len)
+	k.anyFailed = false
 	if k.over.Rows != nil {
 		k.over.Rows(&k.call, selection)
-		return k.call.Out
+	} else {
+		k.rows(selection)
 	}
+	if k.anyFailed {
+		for w := range k.failed {
+			k.call.Out.Valid[w] &^= k.failed[w]
+		}
+	}
+	return k.call.Out
+}
+
+func (k *callKernel) rows(selection []int32) {
 	if !k.over.Nulls {
 		selection = k.notNull(selection)
 	}
@@ -65,7 +87,6 @@ func (k *callKernel) Eval(b *column.Batch, selection []int32) *column.Vector {
 			k.fail(i, err)
 		}
 	}
-	return k.call.Out
 }
 
 // notNull is the selected rows without a null argument.
@@ -95,21 +116,13 @@ type lambdaKernel struct {
 func (c *compiler) lambda(n *Lambda, call *callKernel) (*lambdaKernel, error) {
 	k := &lambdaKernel{frame: &frame{names: n.Parameters}, columns: ColumnsOf(n.Body), call: call}
 	inner := &compiler{env: c.env, frames: append(append([]*frame{}, c.frames...), k.frame)}
-	inner.scope = &scope{errors: lambdaErrors{k}}
-	body, err := inner.compile(n.Body)
-	if err != nil {
+	inner.scope = &scope{lambda: k}
+	var err error
+	if k.body, err = inner.compile(n.Body); err != nil {
 		return nil, err
 	}
-	k.body = inner.scope.guard(body)
 	k.spread = make([]*column.Vector, len(k.columns))
 	return k, nil
-}
-
-// lambdaErrors makes the outer row fail where an inner row does.
-type lambdaErrors struct{ lambda *lambdaKernel }
-
-func (e lambdaErrors) RowError(_ *column.Batch, i int, _ string, err error) {
-	e.lambda.call.fail(e.lambda.frame.outer[i], err)
 }
 
 // Evaluate implements fn.Lambda.

@@ -51,7 +51,7 @@ func (k *castKernel) Eval(b *column.Batch, selection []int32) *column.Vector {
 		}
 		if err := k.convert(k.out, int(i), v, int(i), b.Arena); err != nil {
 			k.out.SetNull(int(i))
-			k.scope.fail(b, i, k.what, err)
+			k.scope.report(b, i, k.what, err)
 		}
 	}
 	return k.out

@@ -289,7 +289,7 @@ func (k *likeKernel) Eval(b *column.Batch, selection []int32) *column.Vector {
 		if source := pattern.Texts[i]; k.compiled == nil || source != k.source {
 			compiled, err := compileLike(source, k.escape)
 			if err != nil {
-				k.scope.fail(b, i, k.what, err)
+				k.scope.report(b, i, k.what, err)
 				continue
 			}
 			k.compiled, k.source = compiled, strings.Clone(source)

@@ -84,22 +84,11 @@ type arrayKernel struct {
 }
 
 func (c *compiler) array(n *Array) (Kernel, error) {
-	elements, err := c.elements(n.Elements)
+	elements, err := c.compileAll(n.Elements)
 	if err != nil {
 		return nil, err
 	}
 	return &arrayKernel{elements: elements, values: make([]*column.Vector, len(elements)), out: column.New(n.T, 0)}, nil
-}
-
-func (c *compiler) elements(list []Expr) ([]Kernel, error) {
-	kernels := make([]Kernel, len(list))
-	for i, e := range list {
-		var err error
-		if kernels[i], err = c.compileAlone(e); err != nil {
-			return nil, err
-		}
-	}
-	return kernels, nil
 }
 
 func (k *arrayKernel) Eval(b *column.Batch, selection []int32) *column.Vector {
@@ -125,11 +114,11 @@ type mapKernel struct {
 }
 
 func (c *compiler) mapOf(n *Map) (Kernel, error) {
-	keys, err := c.elements(n.Keys)
+	keys, err := c.compileAll(n.Keys)
 	if err != nil {
 		return nil, err
 	}
-	values, err := c.elements(n.Values)
+	values, err := c.compileAll(n.Values)
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +163,7 @@ type structKernel struct {
 }
 
 func (c *compiler) structOf(n *Struct) (Kernel, error) {
-	values, err := c.elements(n.Values)
+	values, err := c.compileAll(n.Values)
 	if err != nil {
 		return nil, err
 	}

@@ -1,69 +1,49 @@
 package expr
 
 import (
-	"slices"
+	"errors"
 
 	"millrace/exec/column"
 )
 
-// scope collects the rows on which an expression fails during one Eval.
+// scope is where failures of an expression, or of a lambda's body, go.
 type scope struct {
-	errors column.Errors
-	failed []int32
+	errors column.Errors // of the whole expression; may be nil
+	lambda *lambdaKernel // nil outside lambdas
 }
 
-// fail makes row i fail; the first failure of a row is reported.
-func (s *scope) fail(b *column.Batch, i int32, what string, err error) {
-	if n := len(s.failed); n > 0 && s.failed[n-1] >= i {
-		at, found := slices.BinarySearch(s.failed, i)
-		if found {
-			return
-		}
-		s.failed = slices.Insert(s.failed, at, i)
-	} else {
-		s.failed = append(s.failed, i)
+// report tells that row i of b failed; a row of a lambda is reported as the
+// outermost batch's row that it belongs to.
+func (s *scope) report(b *column.Batch, i int32, what string, err error) {
+	for s.lambda != nil {
+		i, b, s = s.lambda.frame.outer[i], s.lambda.call.batch, s.lambda.call.scope
 	}
 	if s.errors != nil {
 		s.errors.RowError(b, int(i), what, err)
 	}
 }
 
-// guard makes the failed rows of the scope's outermost kernel null.
-func (s *scope) guard(kernel Kernel) Kernel {
-	switch kernel.(type) {
-	case columnKernel, *constantKernel, *parameterKernel:
-		return kernel
+// failArithmetic tells that an operator failed at row i of b. In a lambda, the
+// whole call that has the lambda fails.
+func (s *scope) failArithmetic(b *column.Batch, i int32, what string, err error) {
+	if s.lambda != nil {
+		s.lambda.call.fail(s.lambda.frame.outer[i], err)
+		return
 	}
-	return &guardedKernel{scope: s, inner: kernel}
+	s.report(b, i, what, err)
 }
 
-type guardedKernel struct {
-	scope *scope
-	inner Kernel
-}
+var errNullOperand = errors.New("an operand is null in a lambda")
 
-func (k *guardedKernel) Eval(b *column.Batch, selection []int32) *column.Vector {
-	k.scope.failed = k.scope.failed[:0]
-	v := k.inner.Eval(b, selection)
-	for _, i := range k.scope.failed {
-		v.SetNull(int(i))
+// failNulls makes rows with a null operand fail, in a lambda only: outside of
+// one the result is null.
+func (s *scope) failNulls(b *column.Batch, out *column.Vector, selection []int32, what string) {
+	if s.lambda == nil {
+		return
 	}
-	return v
-}
-
-type guardedPredicate struct {
-	scope *scope
-	inner Predicate
-}
-
-func (p *guardedPredicate) Narrow(b *column.Batch, selection []int32) []int32 {
-	p.scope.failed = p.scope.failed[:0]
-	selection = p.inner.Narrow(b, selection)
-	if len(p.scope.failed) == 0 {
-		return selection
+	for _, i := range selection {
+		if out.Null(int(i)) {
+			s.failArithmetic(b, i, what, errNullOperand)
+		}
 	}
-	return slices.DeleteFunc(selection, func(i int32) bool {
-		_, found := slices.BinarySearch(p.scope.failed, i)
-		return found
-	})
 }

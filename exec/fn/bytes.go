@@ -92,8 +92,10 @@ func decodeText(text, encoding string) ([]byte, error) {
 	switch encoding {
 	case "hex":
 		return decodeHex(text)
-	case "utf8", "ascii":
+	case "utf8":
 		return []byte(text), nil
+	case "ascii":
+		return []byte(questionMarks(text)), nil
 	case "base64":
 		b, err := base64.StdEncoding.DecodeString(text)
 		if err != nil {
@@ -133,6 +135,19 @@ func encodeText(b []byte, encoding string) (string, error) {
 		return base64.StdEncoding.EncodeToString(b), nil
 	}
 	return "", fmt.Errorf("'%s': %w", encoding, errEncoding)
+}
+
+// questionMarks puts a question mark for every character beyond ASCII.
+func questionMarks(text string) string {
+	if ascii(text) {
+		return text
+	}
+	return strings.Map(func(r rune) rune {
+		if r >= 0x80 {
+			return '?'
+		}
+		return r
+	}, text)
 }
 
 // asciiText makes every byte beyond ASCII a replacement character.

@@ -9,9 +9,10 @@ import (
 // Argument is what overloads are chosen by: the type of a value, or the number
 // of parameters of a lambda and a way to type its body.
 type Argument struct {
-	Type   *types.Type // nil for a lambda
-	Lambda func(parameters []*types.Type) (result *types.Type, err error)
-	Count  int // of the lambda's parameters
+	Type    *types.Type // nil for a lambda
+	Literal any         // the value of a literal, as in expr.Literal; else nil
+	Lambda  func(parameters []*types.Type) (result *types.Type, err error)
+	Count   int // of the lambda's parameters
 }
 
 // Choose finds the overload for the arguments: one that takes the types as
@@ -218,12 +219,19 @@ func (m *match) acceptWidened(p *pattern, t *types.Type) bool {
 		return false
 	}
 	steps := types.Widening(t, target)
+	if t.Kind == types.KindString && target.Temporal() {
+		steps = textSteps
+	}
 	if steps < 0 {
 		return false
 	}
 	m.cost += max(steps, 1)
 	return true
 }
+
+// textSteps is the cost of reading a text as a time; it is above all costs of
+// numbers.
+const textSteps = 10
 
 func (m *match) widenDecimal(t *types.Type) {
 	if m.decimal == nil {
@@ -237,6 +245,11 @@ func (m *match) widenDecimal(t *types.Type) {
 // ones may use type variables that earlier ones settle.
 func (m *match) bind(f *Function, arguments []Argument) (*Bound, error) {
 	o := m.overload
+	if o.Check != nil {
+		if err := o.Check(arguments); err != nil {
+			return nil, f.refuse("%s does not take %s", arguments).WithHint("%s", err)
+		}
+	}
 	b := &Bound{Function: f, Overload: o, Parameters: make([]*types.Type, len(arguments))}
 	for i, a := range arguments {
 		p := o.parameter(i)

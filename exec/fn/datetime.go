@@ -29,7 +29,7 @@ var timeFunctions = []*Function{
 	},
 	{
 		Name: "PARSE_DATE", Doc: "Reads a date by a pattern.",
-		Overloads: []*Overload{{Signature: "(STRING, STRING) DATE", Row: parseDate}},
+		Overloads: []*Overload{{Signature: "(STRING, STRING) DATE", Row: parseDate((*datePattern).parsePrefix)}},
 	},
 	{
 		Name: "PARSE_TIME", Doc: "Reads a time of day by a pattern.",
@@ -37,27 +37,27 @@ var timeFunctions = []*Function{
 	},
 	{
 		Name: "DATEADD", Doc: "Adds a number of units to a date.",
-		Overloads: []*Overload{{Signature: "(STRING, INTEGER, DATE) DATE", Row: addToDate(1)}},
+		Overloads: []*Overload{{Signature: "(STRING, INTEGER, DATE) DATE", Check: checkUnit, Row: addToDate(1)}},
 	},
 	{
 		Name: "DATESUB", Doc: "Takes a number of units from a date.",
-		Overloads: []*Overload{{Signature: "(STRING, INTEGER, DATE) DATE", Row: addToDate(-1)}},
+		Overloads: []*Overload{{Signature: "(STRING, INTEGER, DATE) DATE", Check: checkUnit, Row: addToDate(-1)}},
 	},
 	{
 		Name: "TIMEADD", Doc: "Adds a number of units to a time of day, past midnight from its start.",
-		Overloads: []*Overload{{Signature: "(STRING, INTEGER, TIME) TIME", Row: addToTime(1)}},
+		Overloads: []*Overload{{Signature: "(STRING, INTEGER, TIME) TIME", Check: checkUnit, Row: addToTime(1)}},
 	},
 	{
 		Name: "TIMESUB", Doc: "Takes a number of units from a time of day, past midnight from its end.",
-		Overloads: []*Overload{{Signature: "(STRING, INTEGER, TIME) TIME", Row: addToTime(-1)}},
+		Overloads: []*Overload{{Signature: "(STRING, INTEGER, TIME) TIME", Check: checkUnit, Row: addToTime(-1)}},
 	},
 	{
 		Name: "TIMESTAMPADD", Doc: "Adds a number of units to a timestamp.",
-		Overloads: []*Overload{{Signature: "(STRING, INTEGER, TIMESTAMP) TIMESTAMP", Row: addToTimestamp(1)}},
+		Overloads: []*Overload{{Signature: "(STRING, INTEGER, TIMESTAMP) TIMESTAMP", Check: checkUnit, Row: addToTimestamp(1)}},
 	},
 	{
 		Name: "TIMESTAMPSUB", Doc: "Takes a number of units from a timestamp.",
-		Overloads: []*Overload{{Signature: "(STRING, INTEGER, TIMESTAMP) TIMESTAMP", Row: addToTimestamp(-1)}},
+		Overloads: []*Overload{{Signature: "(STRING, INTEGER, TIMESTAMP) TIMESTAMP", Check: checkUnit, Row: addToTimestamp(-1)}},
 	},
 	{
 		Name: "CONVERT_TZ", Doc: "Converts the wall clock time of one time zone to that of another.",
@@ -109,7 +109,7 @@ var timeFunctions = []*Function{
 	},
 	{
 		Name: "STRINGTODATE", Doc: "Reads days since 1970 by a pattern; PARSE_DATE is its successor.",
-		Overloads: []*Overload{{Signature: "(STRING, STRING) INTEGER", Nulls: true, Row: notNullText(parseDate)}},
+		Overloads: []*Overload{{Signature: "(STRING, STRING) INTEGER", Nulls: true, Row: notNullText(parseDate((*datePattern).parse))}},
 	},
 }
 
@@ -177,12 +177,15 @@ func formatDate(c *Call, i int) error {
 	return c.setFormatted(i, time.Unix(c.integer(0, i)*86400, 0).UTC())
 }
 
-func (c *Call) parsed(i int) (*dateFields, error) {
+// dateReading reads the fields of a text by a pattern.
+type dateReading func(p *datePattern, text string) (*dateFields, error)
+
+func (c *Call) parsed(i int, read dateReading) (*dateFields, error) {
 	pattern, err := c.pattern(i)
 	if err != nil {
 		return nil, err
 	}
-	return pattern.parse(c.text(0, i))
+	return read(pattern, c.text(0, i))
 }
 
 func parseTimestamp(c *Call, i int) error {
@@ -190,7 +193,7 @@ func parseTimestamp(c *Call, i int) error {
 	if err != nil {
 		return err
 	}
-	fields, err := c.parsed(i)
+	fields, err := c.parsed(i, (*datePattern).parse)
 	if err != nil {
 		return err
 	}
@@ -201,24 +204,27 @@ func parseTimestamp(c *Call, i int) error {
 	return err
 }
 
-func parseDate(c *Call, i int) error {
-	fields, err := c.parsed(i)
-	if err != nil {
+func parseDate(read dateReading) func(c *Call, i int) error {
+	return func(c *Call, i int) error {
+		fields, err := c.parsed(i, read)
+		if err != nil {
+			return err
+		}
+		if fields.hasTime {
+			return errTimePart
+		}
+		fields.zone = nil
+		t, err := fields.time(time.UTC)
+		if err == nil {
+			days, _ := types.FloorDay(t.UnixMilli())
+			c.Out.SetInt(i, days)
+		}
 		return err
 	}
-	if fields.hasTime {
-		return errTimePart
-	}
-	fields.zone = nil
-	t, err := fields.time(time.UTC)
-	if err == nil {
-		c.Out.SetInt(i, t.Unix()/86400)
-	}
-	return err
 }
 
 func parseTime(c *Call, i int) error {
-	fields, err := c.parsed(i)
+	fields, err := c.parsed(i, (*datePattern).parse)
 	if err != nil {
 		return err
 	}
@@ -237,10 +243,22 @@ var unitMillis = map[string]int64{
 	"DAY": millisPerDay, "HOUR": 3600_000, "MINUTE": 60_000, "SECOND": 1000, "MILLISECOND": 1,
 }
 
+// checkUnit refuses a keyword that is no unit.
+func checkUnit(arguments []Argument) error {
+	if text, ok := arguments[0].Literal.(string); ok {
+		if _, known := unitMillis[unitName(text)]; !known {
+			return fmt.Errorf("'%s': %w", text, errUnit)
+		}
+	}
+	return nil
+}
+
+func unitName(text string) string { return strings.TrimSuffix(strings.ToUpper(text), "S") }
+
 // span is the milliseconds that argument 0, a unit, and argument 1, their
 // number, say.
 func (c *Call) span(i, sign int) (int64, error) {
-	unit, ok := unitMillis[strings.TrimSuffix(strings.ToUpper(c.text(0, i)), "S")]
+	unit, ok := unitMillis[unitName(c.text(0, i))]
 	if !ok {
 		return 0, fmt.Errorf("'%s': %w", c.text(0, i), errUnit)
 	}

@@ -30,6 +30,16 @@ func (p *datePattern) parse(text string) (*dateFields, error) {
 	return &r.fields, nil
 }
 
+// parsePrefix reads the beginning of a text, as far as the pattern goes, which
+// is how PARSE_DATE takes a text with more behind the date.
+func (p *datePattern) parsePrefix(text string) (*dateFields, error) {
+	r := &dateReader{text: text, fields: dateFields{year: 1970, month: 1, day: 1}}
+	if !r.parts(p.parts) {
+		return nil, fmt.Errorf("'%s': %w", text, errDateText)
+	}
+	return &r.fields, nil
+}
+
 // time is the time in the zone of the text, else in the given one. A day
 // beyond the month's last becomes the last.
 func (f *dateFields) time(zone *time.Location) (time.Time, error) {

@@ -31,6 +31,9 @@ type Overload struct {
 	// implicit conversion, nil for lambdas.
 	Result func(arguments []*types.Type) (*types.Type, error)
 
+	// Check refuses arguments of the right types, with a reason; may be nil.
+	Check func(arguments []Argument) error
+
 	// Nulls says that the function is called for rows with null arguments too;
 	// without it such a row is null.
 	Nulls bool

@@ -186,10 +186,12 @@ func splitToMap(c *Call, i int) error {
 	var keys, values []string
 	at := map[string]int{}
 	for _, part := range strings.Split(text, entry) {
-		key, value, ok := strings.Cut(part, separator)
-		if !ok {
+		// What stands behind a second separator belongs to no entry.
+		pair := strings.SplitN(part, separator, 3)
+		if len(pair) < 2 {
 			continue
 		}
+		key, value := pair[0], pair[1]
 		if k, known := at[key]; known {
 			values[k] = value
 			continue

@@ -32,6 +32,7 @@ const (
 	NoKey         Reason = "null key"
 	NoValue       Reason = "null value"
 	Unencodable   Reason = "not encodable"
+	Refused       Reason = "not taken by the sink's topic"
 	DeletedUnread Reason = "deleted before it was read"
 )
 

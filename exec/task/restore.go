@@ -181,6 +181,7 @@ func (t *Task) plan(ranges map[kafkaio.TopicPartition]kafkaio.OffsetRange, resto
 		held := ranges[s.changelog]
 		s.end = held.HighWatermark
 		s.from = max(s.from, held.Start)
+		s.begin = s.from
 		if s.from >= s.end {
 			continue
 		}
@@ -272,16 +273,33 @@ func restoreRun(restoring map[kafkaio.TopicPartition]*restoration, run *kafkaio.
 		}
 	}
 	r.store.restored += int64(run.Len())
+	r.store.from = max(r.store.from, run.Next)
+	r.task.checkpointRestored()
 	if run.Next >= r.store.end {
 		delete(restoring, run.TopicPartition)
 	}
 	return nil
 }
 
+// checkpointRestored lets a state that is larger than its memory go on to the
+// local directory while it is read back.
+func (t *Task) checkpointRestored() {
+	if t.config.Directory == "" {
+		return
+	}
+	positions := make(map[string]int64, len(t.stores))
+	for _, s := range t.stores {
+		positions[s.plan.Name] = s.from
+	}
+	if t.local.Checkpoint(positions) != nil {
+		t.abandonLocal()
+	}
+}
+
 func (t *Task) reportRestored(s *taskStore) {
 	if t.config.Reporter.StateRestored != nil && s.restored > 0 {
 		t.config.Reporter.StateRestored(StateRestored{
-			Query: t.config.Query.ID, Store: s.plan.Name, Partition: t.config.Partition, Records: s.restored, From: s.from,
+			Query: t.config.Query.ID, Store: s.plan.Name, Partition: t.config.Partition, Records: s.restored, From: s.begin,
 		})
 	}
 }

@@ -134,11 +134,13 @@ type sink struct {
 	buf        []byte
 	time       *eventTime
 	streamTime int64 // the largest time of the rows so far
+	limits     SinkLimits
+	now        func() int64
 }
 
-func newSink(n *plan.Sink, partitions int, output writer) (*sink, error) {
+func newSink(n *plan.Sink, partitions int, limits SinkLimits, now func() int64, output writer) (*sink, error) {
 	schema := n.Schema()
-	s := &sink{output: output, partitions: partitions, changes: schema.Changes, streamTime: -1}
+	s := &sink{output: output, partitions: partitions, changes: schema.Changes, streamTime: -1, limits: limits, now: now}
 	var err error
 	if s.key, err = newKeyEncoder(n.KeyFormat, n.Key, schema); err != nil {
 		return nil, fmt.Errorf("key of %s: %w", n.Name, err)
@@ -202,6 +204,10 @@ func (s *sink) write(b *column.Batch, i int32, present bool) error {
 		if null {
 			value = nil
 		}
+	}
+	if fault := s.limits.refuses(time, key, value, headersOf(b, i), s.now); fault != "" {
+		s.output.drop(b, i, Refused, "", fault)
+		return nil
 	}
 	return s.output.write(partition(deciding, b, s.partitions), time, key, value, headersOf(b, i))
 }

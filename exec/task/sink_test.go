@@ -147,7 +147,7 @@ row 1 dropped: invalid timestamp: A: -2 is negative
 			}
 			c.adjust(n)
 			out := &written{}
-			s, err := newSink(n, 4, out)
+			s, err := newSink(n, 4, SinkLimits{}, nil, out)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -156,6 +156,33 @@ row 1 dropped: invalid timestamp: A: -2 is negative
 			}
 			compareLines(t, out.lines.String(), c.want)
 		})
+	}
+}
+
+// A record that the broker would refuse, and its batch with it, is left out.
+func TestSinkLimits(t *testing.T) {
+	n := &plan.Sink{
+		Input: &plan.RepartitionSource{Output: schemaWith(false)}, Name: "OUT", Topic: "out",
+		KeyFormat: catalog.Format{Name: "KAFKA", Unwrapped: true}, Key: []plan.Field{{Name: "K", Type: types.String, Column: 0}},
+	}
+	limits := limitsOf(map[string]string{"max.message.bytes": "261", anyFuture: "1000"})
+	out := &written{}
+	s, err := newSink(n, 1, limits, func() int64 { return 50 }, out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changes := []change{
+		{time: 1050, after: []any{"a", 1}}, {time: 1051, after: []any{"b", 1}}, {time: 1, after: []any{strings.Repeat("c", 300), 1}},
+	}
+	if err := s.Push(0, batchOf(changes...)); err != nil {
+		t.Fatal(err)
+	}
+	compareLines(t, out.lines.String(), `
+0@1050 "a" = null
+row 1 dropped: not taken by the sink's topic: : the timestamp 1051 *
+row 2 dropped: not taken by the sink's topic: : the record has *`)
+	if none := limitsOf(map[string]string{anyFuture: noLimit}); none != (SinkLimits{}) {
+		t.Errorf("limits %+v", none)
 	}
 }
 
@@ -168,7 +195,7 @@ func TestSinkWritesWindowedKeys(t *testing.T) {
 		KeyFormat: catalog.Format{Name: "KAFKA", Unwrapped: true}, Key: []plan.Field{{Name: "K", Type: types.String, Column: 0}},
 	}
 	out := &written{}
-	s, err := newSink(n, 64, out)
+	s, err := newSink(n, 64, SinkLimits{}, nil, out)
 	if err != nil {
 		t.Fatal(err)
 	}

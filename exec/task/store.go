@@ -15,7 +15,8 @@ type taskStore struct {
 	plan      plan.Store
 	store     *state.Store
 	changelog kafkaio.TopicPartition
-	from      int64 // where its restore begins
+	begin     int64 // where its restore begins
+	from      int64 // up to where it has come
 	end       int64 // and where it ends
 	restored  int64
 }

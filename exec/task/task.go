@@ -27,6 +27,8 @@ type Config struct {
 	Partition int32
 	// SinkPartitions is how many partitions the topic has that the task writes.
 	SinkPartitions int
+	// SinkLimits is what that topic takes, if it is the query's result.
+	SinkLimits SinkLimits
 	// Directory holds the task's local state; empty: memory only.
 	Directory string
 	// OpenBackend opens the byte store in a directory.
@@ -143,7 +145,7 @@ func (t *Task) build() error {
 	switch root := t.config.Subgraph.Root.(type) {
 	case *plan.Sink:
 		t.sink.Topic = root.Topic
-		sinkOperator, err = newSink(root, t.config.SinkPartitions, t)
+		sinkOperator, err = newSink(root, t.config.SinkPartitions, t.config.SinkLimits, t.milliseconds, t)
 	case *plan.RepartitionSink:
 		t.sink.Topic = root.Topic
 		sinkOperator, err = newRepartitionSink(root, t.config.SinkPartitions, t)
@@ -155,13 +157,15 @@ func (t *Task) build() error {
 	}
 	environment := &op.Environment{
 		Store:       t.store,
-		Expressions: &expr.Environment{Errors: t, Now: func() int64 { return t.config.Now().UnixMilli() }},
+		Expressions: &expr.Environment{Errors: t, Now: t.milliseconds},
 		Count:       t.count,
 		HoldBack:    t.config.HoldBack,
 	}
 	t.pipeline, err = op.Build(t.config.Subgraph, environment, sinkOperator)
 	return err
 }
+
+func (t *Task) milliseconds() int64 { return t.config.Now().UnixMilli() }
 
 // Ends tells when an input has no more to come, while a caller waits for the
 // end of all inputs. Without one (nil) an input that has reached the last

@@ -18,8 +18,12 @@ import (
 
 // Topics is what the topics of a query are like.
 type Topics struct {
-	known map[string]kafkaio.Topic
+	known  map[string]kafkaio.Topic
+	limits SinkLimits
 }
+
+// Limits is what the sink's topic takes.
+func (t *Topics) Limits() SinkLimits { return t.limits }
 
 // Partitions is how many partitions a topic has.
 func (t *Topics) Partitions(topic string) int { return t.known[topic].Partitions }
@@ -236,6 +240,11 @@ func (t *Topics) createSink(ctx context.Context, log kafkaio.Log, query *plan.Qu
 			return types.Errorf(types.CodeProperty, "the topic %s exists with %d partitions, but PARTITIONS is %d",
 				query.SinkTopic, existing.Partitions, query.SinkPartitions)
 		}
+		config, err := log.TopicConfig(ctx, query.SinkTopic)
+		if err != nil {
+			return fmt.Errorf("configuration of topic %s: %w", query.SinkTopic, err)
+		}
+		t.limits = limitsOf(config)
 		return nil
 	}
 	sources := sourceTopics(query)

@@ -3,6 +3,7 @@ package client_test
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"strings"
 	"syscall"
@@ -14,6 +15,16 @@ import (
 )
 
 const benchmarkRecords = 200_000
+
+// benchmarkValues are JSON of about 150 bytes.
+var benchmarkValues = func() (values [1000][]byte) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for i := range values {
+		values[i] = fmt.Appendf(nil, `{"id":%d,"customer":"customer-%d","item":"item-%x","price":%.2f,"status":"SHIPPED","note":"%x","at":%d}`,
+			random.Int64(), random.IntN(10000), random.IntN(1<<20), random.Float64()*1000, random.Int64(), 1700000000000+random.Int64N(1e9))
+	}
+	return values
+}()
 
 // benchmarkLog opens the cluster that the environment names, else one in the
 // process, whose own work then counts too.
@@ -50,10 +61,9 @@ func benchmarkProducer(b *testing.B, c *client.Client, codec kafkaio.Compression
 
 func fill(b *testing.B, p kafkaio.Producer, tp kafkaio.TopicPartition) {
 	b.Helper()
-	value := []byte(`{"id":123456,"customer":"customer-77","item":"item-12","price":12.99,"status":"SHIPPED","note":"left at the door","at":1700000000000,"x":"y"}`)
 	key := []byte("key-000")
 	for i := range int64(benchmarkRecords) {
-		if err := p.Append(b.Context(), tp, 1700000000000+i, key, value, nil); err != nil {
+		if err := p.Append(b.Context(), tp, 1700000000000+i, key, benchmarkValues[i%int64(len(benchmarkValues))], nil); err != nil {
 			b.Fatal(err)
 		}
 	}

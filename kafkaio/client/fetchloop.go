@@ -150,38 +150,60 @@ func (l *fetchLoop) lost() {
 	signal(f.reroute)
 }
 
+// runBytes is how much is decompressed for one run; an answer that unpacks to
+// more becomes several.
+const runBytes = 4 << 20
+
 // deliver decodes a partition's answer and makes it ready for Poll.
 func (l *fetchLoop) deliver(part *fetchPart, buffer *buffer) {
 	if part.code != 0 {
 		l.refused(part)
 		return
 	}
-	r, err := l.decode(part, buffer)
+	l.filter.Begin(part.aborted)
+	next := part.offset
+	for set := part.set; ; {
+		r, rest, err := l.decode(part, set, next)
+		next = r.Next
+		l.publish(part, r, len(set)-len(rest), buffer)
+		if err != nil {
+			l.fetcher.mu.Lock()
+			l.fetcher.fail(part.state, err)
+			l.fetcher.mu.Unlock()
+			return
+		}
+		if len(rest) == 0 {
+			return
+		}
+		set = rest
+	}
+}
+
+// publish makes a run ready, unless it brings nothing new; size is that of its
+// batches.
+func (l *fetchLoop) publish(part *fetchPart, r *run, size int, buffer *buffer) {
 	f, s := l.fetcher, part.state
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	s.unknown = time.Time{}
-	if s.removed {
+	next := r.Next // r is another's as soon as it is ready or discarded
+	progress := next != s.next
+	if s.removed || r.Len() == 0 && !progress && r.Stable == s.stable {
 		r.discard()
-		return
-	}
-	progress := r.Next != s.next
-	if len(part.set) > 0 && !progress && err == nil {
-		s.maxBytes = int32(min(kafkaio.BatchLength(part.set), maxAnswer/2))
-	} else if progress {
-		s.maxBytes = 0
-	}
-	s.next = r.Next
-	if r.Len() > 0 || progress || r.Stable != s.stable {
+	} else {
 		s.stable = r.Stable
-		r.hold(f, s, buffer, len(part.set))
+		r.hold(f, s, buffer, size)
 		f.ready = append(f.ready, r)
 		signal(f.arrived)
-	} else {
-		r.discard()
 	}
-	if err != nil {
-		f.fail(s, err)
+	if s.removed {
+		return
+	}
+	s.next = next
+	if next != part.offset {
+		s.maxBytes = 0
+	} else if size > 0 {
+		s.maxBytes = int32(min(kafkaio.BatchLength(part.set), maxAnswer/2))
 	}
 }
 
@@ -200,32 +222,31 @@ func (l *fetchLoop) refused(part *fetchPart) {
 	f.fail(part.state, err)
 }
 
-// decode makes a run of the committed records of an answer. With an error the
-// run holds what came before the fault.
-func (l *fetchLoop) decode(part *fetchPart, buffer *buffer) (*run, error) {
-	r := takeRun()
+// decode makes a run of the committed records from an offset on, up to runBytes,
+// and gives the batches that are left. With an error the run holds what came
+// before the fault.
+func (l *fetchLoop) decode(part *fetchPart, set []byte, from int64) (r *run, rest []byte, err error) {
+	r = takeRun()
 	r.TopicPartition = part.TopicPartition
-	r.Next, r.Stable, r.HighWatermark = part.offset, part.stable, part.highWatermark
-	l.filter.Begin(part.aborted)
-	set := part.set
-	for len(set) > 0 {
+	r.Next, r.Stable, r.HighWatermark = from, part.stable, part.highWatermark
+	for len(set) > 0 && len(r.arena) < runBytes {
 		var batch kafkaio.Batch
 		rest, complete, err := kafkaio.NextBatch(set, &batch)
 		if err != nil {
-			return r, err
+			return r, nil, err
 		}
 		if !complete {
-			break
+			return r, nil, nil
 		}
-		if l.filter.Keep(&batch) && batch.LastOffset() >= part.offset {
-			if r.arena, err = batch.AppendTo(&r.Records, part.offset, r.arena); err != nil {
-				return r, err
+		if l.filter.Keep(&batch) && batch.LastOffset() >= from {
+			if r.arena, err = batch.AppendTo(&r.Records, from, r.arena); err != nil {
+				return r, nil, err
 			}
 		}
 		r.Next = max(r.Next, batch.LastOffset()+1)
 		set = rest
 	}
-	return r, nil
+	return r, set, nil
 }
 
 // broker gives a known broker by its id, nil if the cluster has none such.

@@ -78,10 +78,10 @@ func Works() []Work {
 		},
 		tumble("W3_1K_FINAL", "1,000 keys, final rows only", fewTopic, [2]float64{128e3, 201e3}, 1e6, final, true),
 		tumble("W3_1K_COMMIT", "1,000 keys, a row per commit", fewTopic, [2]float64{128e3, 201e3}, 1e6, updates, true),
-		tumble("W3_1K_EVERY", "1,000 keys, every update", fewTopic, [2]float64{128e3, 201e3}, 1e6, updates, false),
+		tumble("W3_1K_EVERY", "1,000 keys, every update", fewTopic, [2]float64{128e3, 201e3}, 640e3, updates, false),
 		tumble("W3_100K_FINAL", "100,000 keys, final rows only", manyTopic, [2]float64{33e3, 82e3}, 410e3, final, true),
 		tumble("W3_100K_COMMIT", "100,000 keys, a row per commit", manyTopic, [2]float64{33e3, 82e3}, 410e3, updates, true),
-		tumble("W3_100K_EVERY", "100,000 keys, every update", manyTopic, [2]float64{33e3, 82e3}, 410e3, updates, false),
+		tumble("W3_100K_EVERY", "100,000 keys, every update", manyTopic, [2]float64{33e3, 82e3}, 165e3, updates, false),
 	}
 }
 

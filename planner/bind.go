@@ -19,6 +19,8 @@ type binder struct {
 	scope   *scope
 	// aggregate binds a call of an aggregate function; nil where none may stand.
 	aggregate func(call *tidb.FuncCallExpr) (expr.Expr, error)
+	// table takes a bound call of a table function; nil where none may stand.
+	table func(call expr.Expr) (expr.Expr, error)
 	// where names the clause for messages.
 	where string
 	// lambdas are the parameters of the lambdas around the expression.
@@ -319,7 +321,17 @@ func (b *binder) call(n *tidb.FuncCallExpr) (expr.Expr, error) {
 		}
 		arguments[i] = expr.Argument{Expr: e}
 	}
-	return expr.NewCall(name, arguments)
+	if !fn.IsTable(name) {
+		return expr.NewCall(name, arguments)
+	}
+	if b.table == nil {
+		return nil, types.Errorf(types.CodeStatement, "table function %s cannot stand in %s", name, b.where)
+	}
+	call, err := expr.NewTableCall(name, arguments)
+	if err != nil {
+		return nil, err
+	}
+	return b.table(call)
 }
 
 func (b *binder) lambda(form *ast.Form) *expr.LambdaSyntax {

@@ -171,6 +171,7 @@ func (p *Planner) buildQuery(selected *selection, r *result, id string, source *
 	if len(selected.groups) > 0 {
 		b.aggregate()
 	}
+	b.unnest()
 	b.placeJoinKey()
 	b.sinkInput(r)
 	b.sink(source)

@@ -19,6 +19,7 @@ const (
 	windowRef                   // WINDOWSTART or WINDOWEND of the query's own window
 	aggregateRef                // the result of an aggregate call
 	groupRef                    // the value of a group
+	tableRef                    // the element that a table function gives
 	joinKeyRef                  // the key of a join whose sides are no plain columns
 )
 
@@ -30,7 +31,7 @@ type ref struct {
 	input int // of a column: which input
 	name  string
 	t     *types.Type
-	at    int // aggregateRef, groupRef, joinKeyRef: which one
+	at    int // aggregateRef, groupRef, tableRef: which one
 }
 
 // input is one source in FROM.

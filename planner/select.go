@@ -34,6 +34,7 @@ type selection struct {
 	window    *plan.Window
 	final     bool
 	calls     []aggregateCall
+	tables    []expr.Expr // calls of table functions in SELECT
 	having    expr.Expr
 	items     []item
 	namer     *namer
@@ -219,6 +220,7 @@ func (s *selection) analyseItems() error {
 	s.namer = newNamer(s.scope)
 	b := s.binder("SELECT")
 	b.aggregate = s.bindAggregate
+	b.table = s.bindTable
 	for _, field := range s.statement.Fields.Fields {
 		at := s.query.Locate(field.Offset)
 		if field.WildCard != nil {

@@ -52,9 +52,6 @@ func (s *selection) analyseWindow() error {
 	if w.Kind == ast.Session || w.Kind == ast.Sliding {
 		return types.Unsupported("WINDOW " + string(w.Kind)).At(w.Position)
 	}
-	if s.final {
-		return types.Unsupported("EMIT FINAL").At(s.at())
-	}
 	s.scope.windowed = true
 	window := &plan.Window{Kind: catalog.WindowKind(w.Kind)}
 	var err error
@@ -72,15 +69,18 @@ func (s *selection) analyseWindow() error {
 			return types.Errorf(types.CodeValue, "ADVANCE BY must be more than 0 and at most the SIZE").At(w.Advance.Position)
 		}
 	}
-	if err := windowGrace(window, w); err != nil {
+	if err := windowGrace(window, w, s.final); err != nil {
 		return err
 	}
 	s.window = window
 	return nil
 }
 
-func windowGrace(window *plan.Window, w *ast.Window) error {
+func windowGrace(window *plan.Window, w *ast.Window, final bool) error {
 	window.Grace = max(defaultGrace-window.Size, 0)
+	if final {
+		window.Grace = 0
+	}
 	var err error
 	if w.Grace != nil {
 		if window.Grace, err = millis(w.Grace); err != nil {

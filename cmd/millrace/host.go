@@ -3,7 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
-	"reflect"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -21,8 +22,8 @@ type host struct {
 	properties func() map[string]string
 	monitor    *monitor
 
-	engine  *exec.Engine // nil before the first query
-	applied exec.Options
+	engine  *exec.Engine      // nil before the first query
+	applied map[string]string // the engine's properties
 
 	mu     sync.Mutex // guards what follows
 	begins map[string]map[int32]int64
@@ -31,16 +32,17 @@ type host struct {
 // Start implements session.Engine. It notes where the query's sink ends, so that
 // what the query writes can be told from what was there.
 func (h *host) Start(ctx context.Context, q *plan.Query) error {
-	options := h.options
-	if err := applyProperties(&options, h.properties()); err != nil {
-		return err
-	}
+	properties := enginePart(h.properties())
 	if h.engine == nil {
-		h.engine, h.applied = exec.New(h.log, options), options
+		options := h.options
+		if err := applyProperties(&options, properties); err != nil {
+			return err
+		}
+		h.engine, h.applied = exec.New(h.log, options), properties
 	}
-	if changed := changedProperty(h.applied, options); changed != "" {
-		return types.Errorf(types.CodeProperty, "%s is another than at the first query", changed).
-			WithHint("set the properties of the engine before the first query")
+	if changed := changedProperty(h.applied, properties); changed != "" {
+		return types.Errorf(types.CodeProperty, "property %s was changed after the first query", changed).
+			WithHint("set it before the first query")
 	}
 	if err := h.noteBegin(ctx, q.SinkTopic); err != nil {
 		return err
@@ -49,12 +51,13 @@ func (h *host) Start(ctx context.Context, q *plan.Query) error {
 	return h.engine.Start(ctx, q)
 }
 
-// changedProperty names an option that differs; empty: none does.
-func changedProperty(before, now exec.Options) string {
-	a, b := reflect.ValueOf(before), reflect.ValueOf(now)
-	for i := range a.NumField() {
-		if a.Field(i).Comparable() && a.Field(i).Kind() != reflect.Func && !a.Field(i).Equal(b.Field(i)) {
-			return a.Type().Field(i).Name
+// changedProperty names a property of the engine that differs; empty: none does.
+func changedProperty(before, now map[string]string) string {
+	names := slices.AppendSeq(slices.Collect(maps.Keys(before)), maps.Keys(now))
+	slices.Sort(names)
+	for _, name := range names {
+		if before[name] != now[name] {
+			return name
 		}
 	}
 	return ""
@@ -110,6 +113,14 @@ func topicEnds(ctx context.Context, log kafkaio.Log, topic string) (map[int32]in
 		ends[tp.Partition] = held.HighWatermark
 	}
 	return ends, nil
+}
+
+// status tells how a query stands.
+func (h *host) status(id string) exec.QueryStatus {
+	if h.engine == nil {
+		return exec.QueryStatus{ID: id, State: exec.Unknown}
+	}
+	return h.engine.Status(id)
 }
 
 func (h *host) close(ctx context.Context) error {

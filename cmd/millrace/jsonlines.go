@@ -23,6 +23,8 @@ func newJSONLines(w io.Writer) *jsonLines {
 	return &jsonLines{out: out, encoder: encoder}
 }
 
+func (d *jsonLines) add(*catalog.Source) {}
+
 func (d *jsonLines) show(sink *catalog.Source, run *kafkaio.Records) error {
 	for i := range run.Len() {
 		record, err := replay.Recorded(sink, run, i)

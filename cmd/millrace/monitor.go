@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -47,9 +48,15 @@ type examples struct {
 	texts []string
 }
 
-func (e *examples) add(text fmt.Stringer) {
-	if e.count++; len(e.texts) < mostExamples {
-		e.texts = append(e.texts, text.String())
+// add counts an event. Work that is rolled back is done again, and tells of the
+// same events again, which are no further examples.
+func (e *examples) add(event fmt.Stringer) {
+	e.count++
+	if len(e.texts) == mostExamples {
+		return
+	}
+	if text := event.String(); !slices.Contains(e.texts, text) {
+		e.texts = append(e.texts, text)
 	}
 }
 
@@ -122,7 +129,7 @@ func (m *monitor) recordSkipped(e task.RecordSkipped) {
 }
 
 func (m *monitor) queryFailed(e exec.QueryFailed) {
-	m.alert("error: %v", e)
+	m.alert("error: query %s failed: %s", e.Query, causeText(e.Cause))
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if r, ok := m.queries[e.Query]; ok {
@@ -138,6 +145,15 @@ func (m *monitor) queryFailed(e exec.QueryFailed) {
 	default:
 		close(m.failed)
 	}
+}
+
+// causeText is why a query failed, without the query's name.
+func causeText(cause error) string {
+	var placed *task.QueryError
+	if errors.As(cause, &placed) && placed.Place != "" {
+		return fmt.Sprintf("%s: %v", placed.Place, placed.Err)
+	}
+	return cause.Error()
 }
 
 // mostTroubles is how many rollbacks are told of; a cluster that is away for
@@ -182,12 +198,26 @@ func (a at) String() string {
 	return fmt.Sprintf("topic %s, partition %d, offset %d: %s", a.place.Topic, a.place.Partition, a.place.Offset, a.what)
 }
 
-// summarize writes what each query did, with examples of what it left out.
-func (m *monitor) summarize(w io.Writer) {
+// summarize writes what each query did, with examples of what it left out. The
+// numbers are those of status, which counts committed work only, where that
+// knows the query.
+func (m *monitor) summarize(w io.Writer, status func(id string) exec.QueryStatus) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, id := range slices.Sorted(maps.Keys(m.queries)) {
-		m.queries[id].summarize(w, id)
+		r := m.queries[id]
+		if known := status(id); known.State != exec.Unknown {
+			r.settle(known)
+		}
+		r.summarize(w, id)
+	}
+}
+
+// settle takes over what was committed.
+func (r *record) settle(known exec.QueryStatus) {
+	r.late.count, r.rows.count = known.Late, known.RowErrors
+	for reason, e := range r.skipped {
+		e.count = known.Skipped[reason]
 	}
 }
 
@@ -205,7 +235,7 @@ func (r *record) summarize(w io.Writer, id string) {
 	}
 	fmt.Fprintln(w)
 	if r.failure != nil {
-		fmt.Fprintf(w, "  failed: %v\n", r.failure)
+		fmt.Fprintf(w, "  failed: %s\n", causeText(r.failure))
 	}
 	r.late.write(w, "late: their windows were closed")
 	for _, reason := range slices.Sorted(maps.Keys(r.skipped)) {

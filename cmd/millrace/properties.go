@@ -90,6 +90,18 @@ func engineName(name string) string {
 	return strings.TrimPrefix(strings.ToLower(name), streamsPrefix)
 }
 
+// enginePart are those of a session's properties that set the engine up, by the
+// engine's names.
+func enginePart(properties map[string]string) map[string]string {
+	part := make(map[string]string)
+	for name, value := range properties {
+		if _, ok := engineProperties[engineName(name)]; ok {
+			part[engineName(name)] = value
+		}
+	}
+	return part
+}
+
 // checkProperty refuses a value that a property of the engine cannot have.
 func checkProperty(name, value string) error {
 	return applyProperty(&exec.Options{}, name, value)

@@ -202,7 +202,7 @@ func (j *runJob) end(ctx context.Context, cause error) error {
 	closed := errors.Join(j.host.close(ctx), j.session.Close())
 	read := j.reader.finish(ctx)
 	j.screen.finish()
-	j.monitor.summarize(j.screen.err)
+	j.monitor.summarize(j.screen.err, j.host.status)
 	if err := errors.Join(cause, closed, read); err != nil {
 		return err
 	}

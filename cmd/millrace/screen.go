@@ -71,6 +71,12 @@ type lockedDisplay struct {
 	inner display
 }
 
+func (d *lockedDisplay) add(sink *catalog.Source) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.inner.add(sink)
+}
+
 func (d *lockedDisplay) show(sink *catalog.Source, run *kafkaio.Records) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -92,6 +98,7 @@ func (d *lockedDisplay) close() error {
 // discard shows nothing.
 type discard struct{}
 
+func (discard) add(*catalog.Source)                          {}
 func (discard) show(*catalog.Source, *kafkaio.Records) error { return nil }
 func (discard) refresh() error                               { return nil }
 func (discard) close() error                                 { return nil }

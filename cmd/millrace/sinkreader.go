@@ -12,6 +12,8 @@ import (
 
 // display shows the records of sinks. One goroutine uses it.
 type display interface {
+	// add tells of a sink before its first record.
+	add(sink *catalog.Source)
 	// show takes records that were written; it keeps nothing of the run.
 	show(sink *catalog.Source, run *kafkaio.Records) error
 	// refresh is called when nothing more has arrived for the moment.
@@ -63,6 +65,7 @@ func (r *sinkReader) add(ctx context.Context, sink *catalog.Source, begin map[in
 		r.position[kafkaio.TopicPartition{Topic: sink.Topic, Partition: p}] = begin[p]
 	}
 	r.changed = true
+	r.display.add(sink)
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -51,15 +52,13 @@ func newTableView(w io.Writer, live bool, height, width int) *tableView {
 	return &tableView{out: w, live: live, height: height, width: width}
 }
 
+func (v *tableView) add(sink *catalog.Source) {
+	v.sinks = append(v.sinks, &sinkView{source: sink})
+	v.dirty = true
+}
+
 func (v *tableView) view(sink *catalog.Source) *sinkView {
-	for _, s := range v.sinks {
-		if s.source.Topic == sink.Topic {
-			return s
-		}
-	}
-	s := &sinkView{source: sink}
-	v.sinks = append(v.sinks, s)
-	return s
+	return v.sinks[slices.IndexFunc(v.sinks, func(s *sinkView) bool { return s.source.Topic == sink.Topic })]
 }
 
 // rowsPerSink leaves each sink a blank line, its title and its header, and the

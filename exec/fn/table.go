@@ -45,3 +45,9 @@ func cubeExplode(c *Call, i int) error {
 	c.Out.SetSpan(i, first, 1<<len(kept))
 	return nil
 }
+
+// IsTable tells whether name, in any case, is a table function.
+func IsTable(name string) bool {
+	f, ok := Lookup(name)
+	return ok && f.Table
+}

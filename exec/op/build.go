@@ -25,6 +25,8 @@ func (b *builder) build(node plan.Node, next Operator) error {
 		return add(b, newFilter, n, n.Input, next)
 	case *plan.Project:
 		return add(b, newProject, n, n.Input, next)
+	case *plan.Unnest:
+		return add(b, newUnnest, n, n.Input, next)
 	case *plan.Aggregate:
 		return add(b, newAggregate, n, n.Input, next)
 	case *plan.StreamTableJoin:

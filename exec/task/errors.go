@@ -12,8 +12,8 @@ import (
 // Action is what happens next after an error of a worker's transaction.
 type Action int
 
-// The actions. Each but Retry is preceded by a rollback of all tasks of the
-// worker, and Retry too: what differs is who goes on.
+// The actions. A rollback of all tasks of the worker comes first in each case;
+// they differ in who goes on, and how.
 const (
 	// Retry: all tasks go on from the last commit.
 	Retry Action = iota

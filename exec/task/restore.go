@@ -143,7 +143,7 @@ const restoreIdle = 2 * time.Minute
 func Restore(ctx context.Context, log kafkaio.Log, tasks []*Task, ranges map[kafkaio.TopicPartition]kafkaio.OffsetRange) error {
 	restoring := make(map[kafkaio.TopicPartition]*restoration)
 	for _, t := range tasks {
-		if err := t.plan(ranges, restoring); err != nil {
+		if err := t.planRestore(ranges, restoring); err != nil {
 			return err
 		}
 	}
@@ -172,8 +172,8 @@ type restoration struct {
 	store *taskStore
 }
 
-// plan lists the changelogs that have something to read.
-func (t *Task) plan(ranges map[kafkaio.TopicPartition]kafkaio.OffsetRange, restoring map[kafkaio.TopicPartition]*restoration) error {
+// planRestore lists the changelogs that have something to read.
+func (t *Task) planRestore(ranges map[kafkaio.TopicPartition]kafkaio.OffsetRange, restoring map[kafkaio.TopicPartition]*restoration) error {
 	if err := t.trustPositions(ranges); err != nil {
 		return err
 	}

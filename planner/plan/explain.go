@@ -78,6 +78,15 @@ func (n *Project) Describe() string {
 }
 
 // Describe implements Node.
+func (n *Unnest) Describe() string {
+	parts := make([]string, len(n.Arrays))
+	for i, a := range n.Arrays {
+		parts[i] = a.Expr.String()
+	}
+	return "Unnest " + strings.Join(parts, ", ")
+}
+
+// Describe implements Node.
 func (n *Aggregate) Describe() string {
 	columns := n.Input.Schema().Columns
 	groups := make([]string, len(n.Groups))

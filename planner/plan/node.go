@@ -123,6 +123,15 @@ type Project struct {
 	Output  Schema
 }
 
+// Unnest gives each row of a stream once for every element of the arrays, side
+// by side: a row more for each element of the longest, null where another has
+// ended. Its columns are the input's, then one a table function.
+type Unnest struct {
+	Input  Node
+	Arrays []NamedExpr
+	Output Schema
+}
+
 // AggregateCall is one aggregate function of an Aggregate.
 type AggregateCall struct {
 	Function  string        // upper case
@@ -217,6 +226,9 @@ func (n *Filter) Schema() Schema { return n.Input.Schema() }
 func (n *Project) Schema() Schema { return n.Output }
 
 // Schema implements Node.
+func (n *Unnest) Schema() Schema { return n.Output }
+
+// Schema implements Node.
 func (n *Aggregate) Schema() Schema { return n.Output }
 
 // Schema implements Node.
@@ -239,6 +251,9 @@ func (n *Filter) Inputs() []Node { return []Node{n.Input} }
 
 // Inputs implements Node.
 func (n *Project) Inputs() []Node { return []Node{n.Input} }
+
+// Inputs implements Node.
+func (n *Unnest) Inputs() []Node { return []Node{n.Input} }
 
 // Inputs implements Node.
 func (n *Aggregate) Inputs() []Node { return []Node{n.Input} }

@@ -71,6 +71,9 @@ func TestKillAndRestart(t *testing.T) {
 	client := newClient(t, b.Addresses(), kgo.TransactionalID("killed"))
 	createTopic(t, client, "kept", 1)
 	transact(t, client, "kept", 1, "a", kgo.TryCommit)
+	if _, err := reader.ReadAll(t.Context(), b.Addresses(), "kept"); err != nil { // the markers are written
+		t.Fatal(err)
+	}
 	if err := b.Kill(); err != nil {
 		t.Fatal(err)
 	}

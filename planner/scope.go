@@ -64,6 +64,8 @@ var pseudoTypes = map[string]*types.Type{
 	"ROWTIME": types.Bigint, "ROWPARTITION": types.Integer, "ROWOFFSET": types.Bigint,
 }
 
+func isWindowBound(name string) bool { return name == "WINDOWSTART" || name == "WINDOWEND" }
+
 // column finds a column of an input by its name.
 func (s *scope) column(index int, name string) (ref, bool) {
 	source := s.inputs[index].source
@@ -85,7 +87,7 @@ func (s *scope) column(index int, name string) (ref, bool) {
 	if t, ok := pseudoTypes[name]; ok {
 		return ref{kind: pseudoRef, input: index, name: name, t: t}, true
 	}
-	if source.Window != nil && (name == "WINDOWSTART" || name == "WINDOWEND") {
+	if source.Window != nil && isWindowBound(name) {
 		return ref{kind: pseudoRef, input: index, name: name, t: types.Bigint}, true
 	}
 	return ref{}, false
@@ -96,6 +98,9 @@ func (s *scope) resolve(qualifier, name string) (ref, error) {
 	if qualifier != "" {
 		for i, in := range s.inputs {
 			if in.alias == qualifier {
+				if s.windowed && isWindowBound(name) {
+					return ref{kind: windowRef, name: name, t: types.Bigint}, nil
+				}
 				if r, ok := s.column(i, name); ok {
 					return r, nil
 				}
@@ -109,7 +114,7 @@ func (s *scope) resolve(qualifier, name string) (ref, error) {
 		e := types.Errorf(types.CodeName, "%s is not a source of this query", qualifier)
 		return ref{}, e.WithHint("the sources are %s", strings.Join(aliases, ", "))
 	}
-	if s.windowed && (name == "WINDOWSTART" || name == "WINDOWEND") {
+	if s.windowed && isWindowBound(name) {
 		return ref{kind: windowRef, name: name, t: types.Bigint}, nil
 	}
 	var found []ref

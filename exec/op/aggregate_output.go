@@ -23,6 +23,7 @@ type output struct {
 	former     []*column.Vector // results before
 	arena      column.Arena     // of batches that have no input batch
 	offsets    []int64
+	headers    [][]byte
 	errors     column.Errors
 }
 
@@ -70,7 +71,7 @@ func (o *output) begin(n int) {
 		clear(b.PresentBefore)
 	}
 	b.Times = sized(b.Times, n)
-	b.Offsets = nil
+	b.Offsets, b.Headers = nil, nil
 	b.SelectAll()
 }
 
@@ -123,14 +124,26 @@ func (o *output) gather(a *aggregate, b *column.Batch) {
 			o.bounds[1].SetInt(k, a.window.End(start))
 		}
 	}
-	if b.Offsets == nil {
-		return
+	o.copyRecords(s, b)
+}
+
+// copyRecords gives each row the offset and the headers of the record that
+// caused it.
+func (o *output) copyRecords(s *steps, b *column.Batch) {
+	if b.Offsets != nil {
+		o.offsets = sized(o.offsets, s.len())
+		for k, i := range s.in {
+			o.offsets[k] = b.Offsets[max(i, s.out[k])]
+		}
+		o.batch.Offsets = o.offsets
 	}
-	o.offsets = sized(o.offsets, s.len())
-	for k, i := range s.in {
-		o.offsets[k] = b.Offsets[max(i, s.out[k])]
+	if b.Headers != nil {
+		o.headers = sized(o.headers, s.len())
+		for k, i := range s.in {
+			o.headers[k] = b.Headers[max(i, s.out[k])]
+		}
+		o.batch.Headers = o.headers
 	}
-	o.batch.Offsets = o.offsets
 }
 
 // runFixed carries out the steps of one call. A group's results before a step

@@ -4,14 +4,13 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"millrace/kafkaio"
 	"millrace/kafkaio/client"
+	"millrace/tests/kafka"
 )
 
 const benchmarkRecords = 200_000
@@ -26,12 +25,12 @@ var benchmarkValues = func() (values [1000][]byte) {
 	return values
 }()
 
-// benchmarkLog opens the cluster that the environment names, else one in the
+// benchmarkLog opens a real broker where one is at hand, else one in the
 // process, whose own work then counts too.
 func benchmarkLog(b *testing.B) (*client.Client, kafkaio.TopicPartition) {
 	b.Helper()
-	brokers := strings.Split(os.Getenv(brokersVariable), ",")
-	if brokers[0] == "" {
+	brokers, ok := kafka.Start(b)
+	if !ok {
 		brokers = fake(b).ListenAddrs()
 	}
 	c := open(b, brokers)

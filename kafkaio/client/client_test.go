@@ -3,8 +3,6 @@ package client_test
 import (
 	"context"
 	"math"
-	"os"
-	"strings"
 	"testing"
 	"time"
 
@@ -14,10 +12,8 @@ import (
 	"millrace/kafkaio"
 	"millrace/kafkaio/client"
 	"millrace/kafkaio/conformance"
+	"millrace/tests/kafka"
 )
-
-// brokersVariable names a cluster to test on, beside the one in the process.
-const brokersVariable = "MILLRACE_TEST_BROKERS"
 
 // fake starts a broker in the process.
 func fake(t testing.TB, options ...kfake.Opt) *kfake.Cluster {
@@ -53,12 +49,12 @@ func open(t testing.TB, brokers []string) *client.Client {
 	return c
 }
 
-// eachCluster runs a test on the broker in the process and on the one that the
-// environment names.
+// eachCluster runs a test on the broker in the process and on a real one where
+// that is at hand.
 func eachCluster(t *testing.T, test func(t *testing.T, brokers []string)) {
 	t.Run("in process", func(t *testing.T) { test(t, fake(t).ListenAddrs()) })
-	if external := os.Getenv(brokersVariable); external != "" {
-		t.Run("external", func(t *testing.T) { test(t, strings.Split(external, ",")) })
+	if brokers, ok := kafka.Start(t); ok {
+		t.Run("Apache Kafka", func(t *testing.T) { test(t, brokers) })
 	}
 }
 

@@ -20,13 +20,15 @@ fetch() {
 	if ls "$jars"/kafka_*-"$version".jar >/dev/null 2>&1; then
 		return
 	fi
-	# Into a folder beside, so that a fetch that breaks off leaves no half set.
-	part=$jars.part.$$
+	# Into a folder inside, and the jar looked for above moves last: a fetch that
+	# breaks off leaves nothing that looks whole.
+	part=$jars/part.$$
 	mvn -q -B -f "$here/pom.xml" -Dkafka="$version" dependency:copy-dependencies \
 		-DoutputDirectory="$part" -DincludeScope=runtime >&2
-	mkdir -p "$(dirname -- "$jars")"
-	rm -rf "$jars"
-	mv "$part" "$jars"
+	mv "$part"/kafka_*.jar "$jars/last.$$"
+	mv "$part"/*.jar "$jars"
+	mv "$jars/last.$$" "$jars/kafka_2.13-$version.jar"
+	rmdir "$part"
 }
 
 # Ports below 32768: outgoing connections do not take those.
@@ -41,11 +43,6 @@ free_port() {
 	done
 	echo "no free port" >&2
 	exit 1
-}
-
-run() {
-	# shellcheck disable=SC2046 # one option a line
-	java ${KAFKA_JVM_OPTIONS-$(cat "$here/java.options")} -cp "$jars/*" "$@"
 }
 
 answers() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
@@ -63,10 +60,11 @@ port=$(free_port $((19000 + $$ % 9000)))
 controller=$(free_port $((port + 1)))
 sed -e "s|@PORT@|$port|g" -e "s|@CONTROLLER_PORT@|$controller|g" -e "s|@DIR@|$dir|g" \
 	"$here/server.properties" >"$dir/server.properties"
-run kafka.tools.StorageTool format -t MkU3OEVBNTcwNTJENDM2Qg -c "$dir/server.properties" >"$dir/format.log" 2>&1 ||
+# shellcheck disable=SC2206 # one option a line
+options=(${KAFKA_JVM_OPTIONS-$(cat "$here/java.options")})
+java "${options[@]}" -cp "$jars/*" kafka.tools.StorageTool format -t MkU3OEVBNTcwNTJENDM2Qg -c "$dir/server.properties" >"$dir/format.log" 2>&1 ||
 	{ cat "$dir/format.log" >&2; exit 1; }
-# shellcheck disable=SC2046
-nohup java ${KAFKA_JVM_OPTIONS-$(cat "$here/java.options")} -cp "$jars/*" kafka.Kafka "$dir/server.properties" \
+nohup java "${options[@]}" -cp "$jars/*" kafka.Kafka "$dir/server.properties" \
 	>"$dir/broker.log" 2>&1 </dev/null &
 echo $! >"$dir/pid"
 

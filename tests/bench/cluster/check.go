@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"millrace/kafkaio"
+	"millrace/tests/bench"
 )
 
 // tally is what a run must have written, or has.
@@ -57,7 +58,7 @@ type group struct {
 // expected computes the answer from the orders as they were loaded.
 func expected(w Work, n int) tally {
 	var t tally
-	orders := ordersOf(w.Topic)
+	orders := bench.NewOrders(w.Customers)
 	groups := make(map[group]struct{})
 	last := make(map[int32]int64) // time by partition
 	times := closeTimes(w, n, last)
@@ -65,7 +66,7 @@ func expected(w Work, n int) tally {
 	for i := range n {
 		order := orders.Next(buf[:0])
 		buf = order.JSON
-		time := firstTime + int64(i/ordersAMS)
+		time := timeOf(i, n)
 		start := time - time%windowMS
 		switch w.kind {
 		case filtered:
@@ -95,12 +96,12 @@ func closeTimes(w Work, n int, times map[int32]int64) map[int32]int64 {
 	if w.kind != final {
 		return times
 	}
-	orders := ordersOf(w.Topic)
+	orders := bench.NewOrders(w.Customers)
 	var buf []byte
 	for i := range n {
 		order := orders.Next(buf[:0])
 		buf = order.JSON
-		times[kafkaio.PartitionFor([]byte(order.Customer), Partitions)] = firstTime + int64(i/ordersAMS)
+		times[kafkaio.PartitionFor([]byte(order.Customer), Partitions)] = timeOf(i, n)
 	}
 	return times
 }

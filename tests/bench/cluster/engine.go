@@ -23,6 +23,7 @@ const warmUp = 1_000_000
 type Setup struct {
 	Work           string
 	Run            string // tells the topics and groups of runs apart
+	Records        int    // of the orders' topic
 	Brokers        []string
 	Workers        int
 	CommitInterval time.Duration
@@ -94,7 +95,7 @@ func Run(ctx context.Context, log kafkaio.Log, setup Setup) (Result, error) {
 	begin := bench.Now()
 	engine := exec.New(log, options)
 	s := session.New(session.Options{Log: log, Engine: engine, Service: options.Service, Now: func() int64 { return time.Now().UnixMilli() }})
-	err := s.Script(ctx, work.script(setup.Run), nil)
+	err := s.Script(ctx, work.script(setup.Run, setup.Records), nil)
 	if err == nil {
 		err = engine.RunUntilEnd(ctx)
 	}

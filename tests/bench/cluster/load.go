@@ -14,13 +14,13 @@ import (
 // with n orders each. It gives the records written and the time it took.
 func Load(ctx context.Context, log kafkaio.Log, n int, works []Work) (records int, took time.Duration, err error) {
 	begin := time.Now()
-	needed := make(map[string]func(ctx context.Context, p kafkaio.Producer, topic string) (int, error))
+	needed := make(map[string]filler)
 	for _, w := range works {
-		needed[w.Topic] = func(ctx context.Context, p kafkaio.Producer, topic string) (int, error) { return n, loadOrders(ctx, p, topic, n) }
+		needed[w.topic(n)] = func(ctx context.Context, p kafkaio.Producer, topic string) (int, error) {
+			return n, loadOrders(ctx, p, topic, w.Customers, n)
+		}
 		if w.customers {
-			needed[customersTopic] = func(ctx context.Context, p kafkaio.Producer, topic string) (int, error) {
-				return manyCustomers, loadCustomers(ctx, p, topic)
-			}
+			needed[customersTopic] = loadCustomers
 		}
 	}
 	for topic, fill := range needed {
@@ -55,15 +55,15 @@ func load(ctx context.Context, log kafkaio.Log, topic string, fill filler) (int,
 	return count, p.Commit(ctx)
 }
 
-func loadOrders(ctx context.Context, p kafkaio.Producer, topic string, n int) error {
-	orders := ordersOf(topic)
+func loadOrders(ctx context.Context, p kafkaio.Producer, topic string, customers, n int) error {
+	orders := bench.NewOrders(customers)
 	var buf []byte
 	for i := range n {
 		order := orders.Next(buf[:0])
 		buf = order.JSON
 		key := []byte(order.Customer)
 		to := kafkaio.TopicPartition{Topic: topic, Partition: kafkaio.PartitionFor(key, Partitions)}
-		if err := p.Append(ctx, to, firstTime+int64(i/ordersAMS), key, order.JSON, nil); err != nil {
+		if err := p.Append(ctx, to, timeOf(i, n), key, order.JSON, nil); err != nil {
 			return err
 		}
 		if i%produceBatch == produceBatch-1 {
@@ -75,13 +75,13 @@ func loadOrders(ctx context.Context, p kafkaio.Producer, topic string, n int) er
 	return nil
 }
 
-func loadCustomers(ctx context.Context, p kafkaio.Producer, topic string) error {
+func loadCustomers(ctx context.Context, p kafkaio.Producer, topic string) (int, error) {
 	for i := range manyCustomers {
 		key := []byte(bench.CustomerID(i))
 		to := kafkaio.TopicPartition{Topic: topic, Partition: kafkaio.PartitionFor(key, Partitions)}
 		if err := p.Append(ctx, to, firstTime-1, key, bench.Customer(i), nil); err != nil {
-			return err
+			return i, err
 		}
 	}
-	return nil
+	return manyCustomers, nil
 }

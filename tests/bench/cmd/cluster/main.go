@@ -196,7 +196,7 @@ func measure(
 		used := bench.CPUTime() - before.CPU
 		fmt.Printf("loaded %d records: %.0f k/s, %d CPU ns a record here\n", loaded, float64(loaded)/took.Seconds()/1000, int64(used)/int64(loaded))
 	}
-	fmt.Printf("%-16s %10s %10s %9s %9s %8s %9s %7s %8s %8s %8s  %s\n", "work", "rec/CPU s", "quiet", "CPU ns", "rec/s", "wall s", "out", "commits",
+	fmt.Printf("%-16s %10s %9s %9s %8s %9s %7s %8s %8s %8s  %s\n", "work", "rec/CPU s", "CPU ns", "rec/s", "wall s", "out", "commits",
 		"peak MB", "KStreams", "Flink", "target")
 	for _, w := range works {
 		for range o.repeat {
@@ -212,7 +212,7 @@ func one(
 	ctx context.Context, o *options, log kafkaio.Log, w cluster.Work, engine func(cluster.Setup) (cluster.Result, error),
 ) error {
 	setup := o.setup
-	setup.Work, setup.Run = w.Name, strconv.FormatInt(time.Now().UnixNano(), 36)
+	setup.Records, setup.Work, setup.Run = o.records, w.Name, strconv.FormatInt(time.Now().UnixNano(), 36)
 	if o.state {
 		directory, err := os.MkdirTemp("", "millrace-bench-")
 		if err != nil {
@@ -221,36 +221,27 @@ func one(
 		defer os.RemoveAll(directory)
 		setup.StateDirectory = directory
 	}
-	yardstick, err := bench.Yardstick()
-	if err != nil {
-		return err
-	}
 	r, err := engine(setup)
 	if err != nil {
 		fmt.Printf("%-16s not run: %v\n", w.Name, err)
 		return nil
 	}
-	after, err := bench.Yardstick()
-	if err != nil {
-		return err
-	}
 	if r.Failure != "" {
 		return fmt.Errorf("%s: %s", w.Name, r.Failure)
 	}
-	print(w, r, (yardstick+after)/2)
+	print(w, r)
 	if !o.check {
 		return nil
 	}
 	return cluster.Check(ctx, log, w, setup.Run, o.records)
 }
 
-func print(w cluster.Work, r cluster.Result, yardstick float64) {
+func print(w cluster.Work, r cluster.Result) {
 	rate := float64(r.SteadyIn) / r.SteadyCPU.Seconds()
-	quiet := rate * yardstick / bench.QuietYardstick
 	verdict := fmt.Sprintf("%.0f k", w.Target/1000)
 	if rate >= w.Target {
 		verdict += ", met"
 	}
-	fmt.Printf("%-16s %8.0f k %8.0f k %9.0f %7.0f k %8.2f %9d %7d %8d %6.0f k %6.0f k  %s\n", w.Name, rate/1000, quiet/1000, 1e9/rate,
+	fmt.Printf("%-16s %8.0f k %9.0f %7.0f k %8.2f %9d %7d %8d %6.0f k %6.0f k  %s\n", w.Name, rate/1000, 1e9/rate,
 		float64(r.SteadyIn)/r.SteadyWall.Seconds()/1000, r.Wall.Seconds(), r.Out, r.Commits, r.PeakMemory>>20, w.Peers[0]/1000, w.Peers[1]/1000, verdict)
 }

@@ -25,6 +25,8 @@ type binder struct {
 	where string
 	// lambdas are the parameters of the lambdas around the expression.
 	lambdas []lambdaScope
+	// function is the function whose body is bound; nil elsewhere.
+	function *functionScope
 }
 
 type lambdaScope struct {
@@ -152,6 +154,9 @@ func (b *binder) column(n *tidb.ColumnNameExpr) (expr.Expr, error) {
 				}
 			}
 		}
+	}
+	if b.function != nil {
+		return nil, b.function.unknown(name)
 	}
 	if len(b.scope.inputs) == 0 {
 		return nil, types.Errorf(types.CodeName, "column %s cannot stand here: %s takes constants only", name, b.where)
@@ -335,13 +340,14 @@ func (b *binder) call(n *tidb.FuncCallExpr) (expr.Expr, error) {
 }
 
 func (b *binder) lambda(form *ast.Form) *expr.LambdaSyntax {
+	names := b.function.lambdaNames(form.Names)
 	return &expr.LambdaSyntax{
-		Parameters: form.Names,
+		Parameters: names,
 		Bind: func(kinds []*types.Type) (expr.Expr, error) {
 			inner := *b
 			parameters := make([]expr.Expr, len(kinds))
 			for i, t := range kinds {
-				parameters[i] = expr.NewParameter(form.Names[i], t)
+				parameters[i] = expr.NewParameter(names[i], t)
 			}
 			inner.lambdas = append(inner.lambdas[:len(inner.lambdas):len(inner.lambdas)],
 				lambdaScope{names: form.Names, parameters: parameters})

@@ -16,6 +16,8 @@ type Creation struct {
 	Source *catalog.Source
 	Query  *plan.Query
 	Exists bool // IF NOT EXISTS was said and it does: nothing is to be done
+	// Replaces says that the query takes the place of the one of the same id.
+	Replaces bool
 }
 
 // sinkProperties are those that CREATE .. AS SELECT takes.
@@ -61,18 +63,33 @@ func (p *Planner) CreateAs(s *ast.CreateSource, text string) (*Creation, error) 
 		return nil, err
 	}
 	source.Statement = text
-	prefix := "CSAS"
-	if s.Kind == ast.Table {
-		prefix = "CTAS"
+	replaced, replaces := p.Catalog.Source(s.Name)
+	if replaces {
+		if err := checkReplacement(replaced, source, s.Position); err != nil {
+			return nil, err
+		}
 	}
-	id := fmt.Sprintf("%s_%s_%d", prefix, source.Name, p.Catalog.NextQuery())
+	id := p.resultQueryID(source, replaced)
 	source.CreatedBy = id
 	query, err := p.buildQuery(selected, r, id, source, ps)
 	if err != nil {
 		return nil, err
 	}
 	query.Statement = text
-	return &Creation{Source: source, Query: query}, nil
+	return &Creation{Source: source, Query: query, Replaces: replaces}, nil
+}
+
+// resultQueryID is the id of a query that makes a source: a new one, or that of
+// the query it replaces, since positions and state go by the id.
+func (p *Planner) resultQueryID(source, replaced *catalog.Source) string {
+	if replaced != nil {
+		return replaced.CreatedBy
+	}
+	prefix := "CSAS"
+	if source.Kind == catalog.Table {
+		prefix = "CTAS"
+	}
+	return fmt.Sprintf("%s_%s_%d", prefix, source.Name, p.Catalog.NextQuery())
 }
 
 func checkResultKind(s *ast.CreateSource, selected *selection) error {

@@ -61,8 +61,8 @@ func (p *Planner) InsertValues(s *ast.InsertValues) (*Rows, error) {
 	for i, field := range statement.Fields.Fields {
 		values, ok := field.Expr.(*ast.Form)
 		if !ok || len(values.Args) != len(names) {
-			return nil, types.Errorf(types.CodeStatement, "a row has %d values for the %d columns %s", rowLength(values), len(names),
-				strings.Join(names, ", ")).At(s.Rows.Locate(field.Offset))
+			return nil, types.Errorf(types.CodeStatement, "a row has %s for the %s %s", Counted(rowLength(values), "value"),
+				Counted(len(names), "column"), strings.Join(names, ", ")).At(s.Rows.Locate(field.Offset))
 		}
 		for k, n := range values.Args {
 			if err := rows.set(b, names[k], i, n); err != nil {
@@ -70,7 +70,7 @@ func (p *Planner) InsertValues(s *ast.InsertValues) (*Rows, error) {
 			}
 		}
 	}
-	return rows, rows.checkKeys(s)
+	return rows, rows.checkKeys(s.Position)
 }
 
 func rowLength(row *ast.Form) int {
@@ -99,7 +99,7 @@ func insertColumns(s *ast.InsertValues, source *catalog.Source) ([]string, error
 		}
 		if _, _, ok := source.Column(name); !ok {
 			e := types.Errorf(types.CodeName, "column %s does not exist in %s", name, source.Name).At(at)
-			if near := nearest(name, columnNames(source)); near != "" {
+			if near := types.Nearest(name, columnNames(source)); near != "" {
 				return nil, e.WithHint("did you mean %s?", near)
 			}
 			return nil, e.WithHint("the columns are %s", strings.Join(columnNames(source), ", "))
@@ -170,14 +170,14 @@ func (r *Rows) store(v *column.Vector, i int, value *column.Vector) {
 	r.Times[i] = value.Ints[0]
 }
 
-func (r *Rows) checkKeys(s *ast.InsertValues) error {
+func (r *Rows) checkKeys(at types.Position) error {
 	if r.Source.Kind != catalog.Table {
 		return nil
 	}
 	for k, v := range r.Key {
 		for i := range r.Len {
 			if v.Null(i) {
-				return types.Errorf(types.CodeKey, "the primary key %s of table %s cannot be null", r.Source.Key[k].Name, r.Source.Name).At(s.Position)
+				return types.Errorf(types.CodeKey, "the primary key %s of table %s cannot be null", r.Source.Key[k].Name, r.Source.Name).At(at)
 			}
 		}
 	}

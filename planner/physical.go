@@ -257,8 +257,8 @@ func (s *selection) coPartitioned(a, b *catalog.Source) error {
 	if a.Partitions == 0 || b.Partitions == 0 || a.Partitions == b.Partitions {
 		return nil
 	}
-	return types.Errorf(types.CodeStatement, "%s and %s cannot be joined: topic %s has %d partitions, topic %s has %d",
-		a.Name, b.Name, a.Topic, a.Partitions, b.Topic, b.Partitions).At(s.join.position).
+	return types.Errorf(types.CodeStatement, "%s and %s cannot be joined: topic %s has %s, topic %s has %d",
+		a.Name, b.Name, a.Topic, Counted(a.Partitions, "partition"), b.Topic, b.Partitions).At(s.join.position).
 		WithHint("copy one with CREATE %s .. WITH (PARTITIONS=%d) AS SELECT and join the copy", a.Kind, b.Partitions)
 }
 

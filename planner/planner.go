@@ -55,7 +55,7 @@ func (p *Planner) source(name string, at types.Position) (*catalog.Source, error
 	for _, s := range p.Catalog.Sources() {
 		names = append(names, s.Name)
 	}
-	if near := nearest(name, names); near != "" {
+	if near := types.Nearest(name, names); near != "" {
 		return nil, e.WithHint("did you mean %s?", near)
 	}
 	return nil, e.WithHint("create it with CREATE STREAM or CREATE TABLE")

@@ -58,7 +58,7 @@ func readProperties(list []ast.Property, allowed []string) (properties, error) {
 	for _, p := range list {
 		if !slices.Contains(allowed, p.Name) {
 			e := types.Errorf(types.CodeProperty, "unknown property %s", p.Name).At(p.Position)
-			if near := nearest(p.Name, allowed); near != "" {
+			if near := types.Nearest(p.Name, allowed); near != "" {
 				return nil, e.WithHint("did you mean %s?", near)
 			}
 			return nil, e.WithHint("known are %s", strings.Join(allowed, ", "))

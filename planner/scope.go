@@ -143,7 +143,7 @@ func (s *scope) unknown(text, name string, only int) error {
 			}
 		}
 	}
-	if near := nearest(name, names); near != "" {
+	if near := types.Nearest(name, names); near != "" {
 		return e.WithHint("did you mean %s?", near)
 	}
 	return e.WithHint("the columns are %s", strings.Join(names, ", "))

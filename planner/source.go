@@ -61,6 +61,11 @@ func (p *Planner) Declare(s *ast.CreateSource, text string) (*Declaration, error
 	if source.Timestamp, err = timestampColumn(ps, source); err != nil {
 		return nil, err
 	}
+	if old, replaced := p.Catalog.Source(s.Name); replaced {
+		if err := checkReplacement(old, source, s.Position); err != nil {
+			return nil, err
+		}
+	}
 	return p.declareTopic(source, ps)
 }
 
@@ -100,8 +105,12 @@ func (p *Planner) checkNew(s *ast.CreateSource) (exists bool, err error) {
 	case string(old.Kind) != string(s.Kind):
 		return false, types.Errorf(types.CodeStatement, "%s is a %s and cannot become a %s", s.Name,
 			strings.ToLower(string(old.Kind)), strings.ToLower(string(s.Kind))).At(s.Position)
-	case s.Query != nil || old.CreatedBy != "":
-		return false, types.Unsupported("CREATE OR REPLACE of a query's result").At(s.Position)
+	case s.Query == nil && old.CreatedBy != "":
+		return false, types.Errorf(types.CodeStatement, "%s is filled by a query and cannot be replaced by a declaration", s.Name).At(s.Position).
+			WithHint("use CREATE OR REPLACE %s %s AS SELECT, or drop it first", old.Kind, s.Name)
+	case s.Query != nil && old.CreatedBy == "":
+		return false, types.Errorf(types.CodeStatement, "%s is declared over a topic and cannot be replaced by a query", s.Name).At(s.Position).
+			WithHint("drop it first")
 	}
 	return false, nil
 }

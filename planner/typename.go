@@ -56,7 +56,7 @@ func (p *Planner) customType(name *ast.TypeName) (*types.Type, error) {
 		known = append(known, n)
 	}
 	known = append(known, "DECIMAL", "ARRAY", "MAP", "STRUCT")
-	if near := nearest(name.Name, known); near != "" {
+	if near := types.Nearest(name.Name, known); near != "" {
 		return nil, e.WithHint("did you mean %s?", near)
 	}
 	return nil, e.WithHint("create it with CREATE TYPE %s AS ..", name.Name)

@@ -47,7 +47,7 @@ func (c *runCommand) Run(ctx context.Context, std streams) error {
 	}
 	screen := newScreen(std, c.Output, c.Quiet)
 	job := &runJob{command: c, screen: screen, monitor: newMonitor(screen.alert)}
-	cluster, err := c.open(ctx, slog.New(slog.NewTextHandler(screen, &slog.HandlerOptions{Level: slog.LevelWarn})))
+	cluster, err := c.open(ctx, slog.New(slog.NewTextHandler(screen, &slog.HandlerOptions{Level: slog.LevelError})))
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,9 @@
 package fn
 
 import (
+	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -16,19 +18,52 @@ type Aggregate struct {
 	Doc  string // one sentence
 	// Forms are its signatures as SQL text, for SHOW and DESCRIBE FUNCTION.
 	Forms []string
-	// Undoable says that a row can be taken out again, as the aggregation of a
-	// table needs it.
-	Undoable bool
-	// resolve finds the signature for argument types, nil if there is none.
-	resolve func(inputs []*types.Type) *AggregateSignature
+	// LimitProperty is the property that limits the number of elements of the
+	// result; its value is the call's only constant. Empty: it has no limit.
+	LimitProperty string
+	// literals is how many of n written arguments, the last ones, must be
+	// literals; nil: none.
+	literals func(n int) int
+	// resolve finds the signature; without an error it is nil if there is none
+	// for these types.
+	resolve func(c *aggregateCall) (*AggregateSignature, error)
 }
 
-// AggregateSignature is an aggregate function for certain argument types.
+// Use is what an aggregation does to the rows of a group. It decides what the
+// states must remember.
+type Use uint8
+
+const (
+	// StreamUse: rows come in, and stay.
+	StreamUse Use = iota
+	// TableUse: rows come in and are taken out again, when their table changes.
+	TableUse
+	// SessionUse: rows come in, and groups are merged.
+	SessionUse
+)
+
+// aggregateCall is what a signature is found for.
+type aggregateCall struct {
+	inputs    []*types.Type
+	constants []any
+	use       Use
+}
+
+// AggregateSignature is an aggregate function for certain argument types,
+// literal parameters and one use.
 type AggregateSignature struct {
-	Name     string
-	Inputs   []*types.Type
-	Result   *types.Type
-	Undoable bool
+	Name   string
+	Inputs []*types.Type
+	Result *types.Type
+	// Arrival says that behind the arguments the accumulator takes one more
+	// column, a BIGINT that is not null: the number of the row in the order in
+	// which the operator took the rows of all groups, also across restarts.
+	Arrival bool
+	// NestedState says that ksqlDB keeps this state in a nested type, which it
+	// writes in the value format of the source and so refuses where that
+	// format cannot hold one.
+	NestedState bool
+
 	fixed    func(offset int) Fixed
 	variable func() Variable
 }
@@ -51,21 +86,28 @@ type Fixed interface {
 	// AddAll is Add for rows[k] and cells[k] in the order of k. On an error
 	// the first k steps have been done, and the failing k is returned.
 	AddAll(cells [][]byte, arguments Arguments, rows []int32) (k int, err error)
-	// Remove takes out a row that was added before, if the aggregate is undoable.
+	// Remove takes out a row that was added before, in TableUse.
 	Remove(cells []byte, arguments Arguments, i int) error
+	// Merge puts the rows of another group, whose cells are other, into this one.
+	Merge(cells, other []byte) error
 	// Result sets row k of out, of the signature's result type.
 	Result(cells []byte, out *column.Vector, k int) error
 }
 
 // Variable is an aggregate whose state is a byte string, empty for a group
-// without rows.
+// without rows. A state that is no state of the aggregate gives an error that
+// wraps ErrState.
 type Variable interface {
 	// Add appends the state with row i of the arguments in it to dst; changed is
 	// false, and dst returned as it was, if the state stays the same.
 	Add(dst, state []byte, arguments Arguments, i int) (next []byte, changed bool, err error)
-	// Remove is Add for a row taken out, if the aggregate is undoable.
+	// Remove is Add for a row taken out, in TableUse.
 	Remove(dst, state []byte, arguments Arguments, i int) (next []byte, changed bool, err error)
-	// Result sets row k of out. Texts are views into state.
+	// Merge appends to dst the state of the rows of two groups. In SessionUse
+	// rows are told apart by their arrival, not by which group comes first.
+	Merge(dst, state, other []byte) ([]byte, error)
+	// Result sets row k of out. Texts are views into state, which ends no earlier
+	// than the batch does.
 	Result(state []byte, out *column.Vector, k int) error
 }
 
@@ -81,8 +123,18 @@ func (s *AggregateSignature) Fixed(offset int) Fixed {
 // Variable makes the accumulator of a state without a fixed width.
 func (s *AggregateSignature) Variable() Variable { return s.variable() }
 
+// ErrState says that bytes are no state of an aggregate.
+var ErrState = errors.New("corrupt aggregate state")
+
+var errNotTakenOut = errors.New("a row cannot be taken out of the group of a stream")
+
 // aggregates are all aggregate functions by name.
-var aggregates = []Aggregate{averageAggregate, countAggregate, maximumAggregate, minimumAggregate, sumAggregate}
+var aggregates = []Aggregate{
+	attributeAggregate, averageAggregate, collectListAggregate, collectSetAggregate, correlationAggregate, countAggregate,
+	countDistinctAggregate, earliestAggregate, histogramAggregate, latestAggregate, maximumAggregate, minimumAggregate,
+	populationDeviationAggregate, varianceAggregate, sampleDeviationAggregate, sumAggregate, sumListAggregate,
+	topAggregate, topDistinctAggregate,
+}
 
 // Aggregates are all aggregate functions, sorted by name.
 func Aggregates() []Aggregate { return slices.Clone(aggregates) }
@@ -90,34 +142,83 @@ func Aggregates() []Aggregate { return slices.Clone(aggregates) }
 // IsAggregate tells whether name, in any case, is an aggregate function.
 func IsAggregate(name string) bool { return findAggregate(name) >= 0 }
 
+// FindAggregate finds an aggregate function by its name in any case.
+func FindAggregate(name string) (Aggregate, bool) {
+	at := findAggregate(name)
+	if at < 0 {
+		return Aggregate{}, false
+	}
+	return aggregates[at], true
+}
+
 func findAggregate(name string) int {
 	return slices.IndexFunc(aggregates, func(a Aggregate) bool { return strings.EqualFold(a.Name, name) })
 }
 
+// Literals is how many of n written arguments, the last ones, must be literals.
+func (a *Aggregate) Literals(n int) int {
+	if a.literals == nil {
+		return 0
+	}
+	return a.literals(n)
+}
+
 // ResolveAggregate finds the form of an aggregate function for the types of its
-// arguments, none for COUNT(*), and a number of literal parameters behind them.
-// A *types.Error says what does not fit.
-func ResolveAggregate(name string, inputs []*types.Type, constants int) (*AggregateSignature, error) {
-	at := findAggregate(name)
-	if at < 0 {
+// arguments, none for COUNT(*), and the literal parameters behind them: bool,
+// int64, float64, string, types.Decimal, or nil for NULL. A *types.Error says
+// what does not fit.
+func ResolveAggregate(name string, inputs []*types.Type, constants []any, use Use) (*AggregateSignature, error) {
+	a, found := FindAggregate(name)
+	if !found {
 		return nil, types.Errorf(types.CodeName, "unknown aggregate function %s", name)
 	}
-	a := &aggregates[at]
-	if constants == 0 {
-		if s := a.resolve(inputs); s != nil {
-			s.Name, s.Inputs, s.Undoable = a.Name, inputs, a.Undoable
-			return s, nil
-		}
+	s, err := a.resolve(&aggregateCall{inputs, constants, use})
+	if err != nil {
+		return nil, err
 	}
-	arguments := make([]string, 0, len(inputs)+constants)
+	if s != nil {
+		s.Name, s.Inputs = a.Name, inputs
+		return s, nil
+	}
+	arguments := make([]string, 0, len(inputs)+len(constants))
 	for _, t := range inputs {
 		arguments = append(arguments, t.String())
 	}
-	for range constants {
-		arguments = append(arguments, "literal")
+	for _, c := range constants {
+		arguments = append(arguments, fmt.Sprint(c))
 	}
 	return nil, types.Errorf(types.CodeType, "%s cannot be applied to (%s)", a.Name, strings.Join(arguments, ", ")).
 		WithHint("it takes %s", strings.Join(a.Forms, ", "))
+}
+
+// single is the type of the only argument of a call without constants, nil of
+// any other call.
+func (c *aggregateCall) single() *types.Type {
+	if len(c.inputs) != 1 || len(c.constants) != 0 || c.inputs[0].Kind == types.KindNull {
+		return nil
+	}
+	return c.inputs[0]
+}
+
+// positive reads a literal that counts something.
+func positive(function, what string, value any) (int, error) {
+	n, ok := value.(int64)
+	if !ok || n < 1 || n > math.MaxInt32 {
+		return 0, types.Errorf(types.CodeValue, "%s of %s must be a whole number of at least 1, not %v", what, function, describeLiteral(value))
+	}
+	return int(n), nil
+}
+
+func describeLiteral(value any) string {
+	switch value := value.(type) {
+	case nil:
+		return "NULL"
+	case string:
+		return "'" + value + "'"
+	case types.Decimal:
+		return "a DECIMAL"
+	}
+	return fmt.Sprint(value)
 }
 
 // OutOfRangeError says that a result does not fit its type.

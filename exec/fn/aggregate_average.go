@@ -10,14 +10,14 @@ import (
 var averageAggregate = Aggregate{
 	Name:     "AVG",
 	Doc:      "The average of the values that are not null, 0.0 if there are none.",
-	Forms:    []string{"AVG(INTEGER)", "AVG(BIGINT)", "AVG(DOUBLE)", "AVG(DECIMAL)"},
-	Undoable: true,
-	resolve: func(inputs []*types.Type) *AggregateSignature {
-		if len(inputs) != 1 || !inputs[0].Numeric() {
-			return nil
+	Forms: []string{"AVG(INTEGER)", "AVG(BIGINT)", "AVG(DOUBLE)", "AVG(DECIMAL)"},
+	resolve: func(c *aggregateCall) (*AggregateSignature, error) {
+		t := c.single()
+		if t == nil || !t.Numeric() {
+			return nil, nil
 		}
-		s := &AggregateSignature{Result: types.Double}
-		switch t := inputs[0]; t.Kind {
+		s := &AggregateSignature{Result: types.Double, NestedState: true}
+		switch t.Kind {
 		case types.KindDouble:
 			s.fixed = func(offset int) Fixed { return averageDouble(offset) }
 		case types.KindDecimal:
@@ -25,7 +25,7 @@ var averageAggregate = Aggregate{
 		default:
 			s.fixed = func(offset int) Fixed { return averageInteger(offset) }
 		}
-		return s
+		return s, nil
 	},
 }
 
@@ -52,6 +52,12 @@ func (at averageInteger) Remove(cells []byte, arguments Arguments, i int) error 
 		addInt(cells[at:], -1)
 		subtractWide(cells[at+8:], v.Ints[i])
 	}
+	return nil
+}
+
+func (at averageInteger) Merge(cells, other []byte) error {
+	mergeInt(cells[at:], other[at:])
+	mergeWide(cells[at+8:], other[at+8:])
 	return nil
 }
 
@@ -94,6 +100,12 @@ func (at averageDouble) Remove(cells []byte, arguments Arguments, i int) error {
 	return nil
 }
 
+func (at averageDouble) Merge(cells, other []byte) error {
+	mergeInt(cells[at:], other[at:])
+	addDouble(cells[at+8:], loadDouble(other[at+8:]))
+	return nil
+}
+
 func (at averageDouble) Result(cells []byte, out *column.Vector, k int) error {
 	setAverage(cells[at:], loadDouble(cells[at+8:]), out, k)
 	return nil
@@ -123,6 +135,10 @@ func (a averageDecimal) Remove(cells []byte, arguments Arguments, i int) error {
 		addDouble(cells[a.at+8:], -v.Decimals[i].Double(a.scale))
 	}
 	return nil
+}
+
+func (a averageDecimal) Merge(cells, other []byte) error {
+	return averageDouble(a.at).Merge(cells, other)
 }
 
 func (a averageDecimal) Result(cells []byte, out *column.Vector, k int) error {

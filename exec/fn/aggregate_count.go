@@ -10,16 +10,15 @@ import (
 var countAggregate = Aggregate{
 	Name:     "COUNT",
 	Doc:      "The number of rows, or of those in which the argument is not null.",
-	Forms:    []string{"COUNT(*)", "COUNT(T)"},
-	Undoable: true,
-	resolve: func(inputs []*types.Type) *AggregateSignature {
-		switch len(inputs) {
-		case 0:
-			return &AggregateSignature{Result: types.Bigint, fixed: func(offset int) Fixed { return countRows(offset) }}
-		case 1:
-			return &AggregateSignature{Result: types.Bigint, fixed: func(offset int) Fixed { return countValues(offset) }}
+	Forms: []string{"COUNT(*)", "COUNT(T)"},
+	resolve: func(c *aggregateCall) (*AggregateSignature, error) {
+		switch {
+		case len(c.constants) > 0 || len(c.inputs) > 1:
+			return nil, nil
+		case len(c.inputs) == 0:
+			return &AggregateSignature{Result: types.Bigint, fixed: func(offset int) Fixed { return countRows(offset) }}, nil
 		}
-		return nil
+		return &AggregateSignature{Result: types.Bigint, fixed: func(offset int) Fixed { return countValues(offset) }}, nil
 	},
 }
 
@@ -42,6 +41,11 @@ func (at countRows) AddAll(cells [][]byte, _ Arguments, _ []int32) (int, error) 
 
 func (at countRows) Remove(cells []byte, _ Arguments, _ int) error {
 	addInt(cells[at:], -1)
+	return nil
+}
+
+func (at countRows) Merge(cells, other []byte) error {
+	mergeInt(cells[at:], other[at:])
 	return nil
 }
 
@@ -79,10 +83,17 @@ func (at countValues) Remove(cells []byte, arguments Arguments, i int) error {
 	return nil
 }
 
+func (at countValues) Merge(cells, other []byte) error {
+	mergeInt(cells[at:], other[at:])
+	return nil
+}
+
 func (at countValues) Result(cells []byte, out *column.Vector, k int) error {
 	out.SetInt(k, int64(binary.LittleEndian.Uint64(cells[at:])))
 	return nil
 }
+
+func mergeInt(cell, other []byte) { addInt(cell, int64(binary.LittleEndian.Uint64(other))) }
 
 func addInt(cell []byte, n int64) {
 	binary.LittleEndian.PutUint64(cell, binary.LittleEndian.Uint64(cell)+uint64(n))

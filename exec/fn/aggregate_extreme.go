@@ -2,7 +2,6 @@ package fn
 
 import (
 	"encoding/binary"
-	"errors"
 	"math"
 	"strings"
 
@@ -19,14 +18,17 @@ func extremeAggregate(name, word string, sign int) Aggregate {
 	a := Aggregate{
 		Name: name,
 		Doc:  "The " + word + " of the values that are not null, null if there are none.",
-		resolve: func(inputs []*types.Type) *AggregateSignature {
-			if len(inputs) != 1 {
-				return nil
+		resolve: func(c *aggregateCall) (*AggregateSignature, error) {
+			t := c.single()
+			if t == nil || !ordered(t) {
+				return nil, nil
 			}
-			s := &AggregateSignature{Result: inputs[0]}
-			switch inputs[0].Kind {
-			case types.KindInteger, types.KindBigint, types.KindDate, types.KindTime, types.KindTimestamp:
-				s.fixed = func(offset int) Fixed { return &extremeInteger{offset, sign > 0} }
+			s := &AggregateSignature{Result: t}
+			if c.use == TableUse {
+				s.variable = func() Variable { return newExtremeOfTable(t, sign) }
+				return s, nil
+			}
+			switch t.Kind {
 			case types.KindDouble:
 				s.fixed = func(offset int) Fixed { return &extremeDouble{offset, sign > 0} }
 			case types.KindDecimal:
@@ -36,9 +38,9 @@ func extremeAggregate(name, word string, sign int) Aggregate {
 			case types.KindBytes:
 				s.variable = func() Variable { return &extremeText{sign, strings.Compare} }
 			default:
-				return nil
+				s.fixed = func(offset int) Fixed { return &extremeInteger{offset, sign > 0} }
 			}
-			return s
+			return s, nil
 		},
 	}
 	for _, t := range []string{"INTEGER", "BIGINT", "DOUBLE", "DECIMAL", "STRING", "BYTES", "DATE", "TIME", "TIMESTAMP"} {
@@ -46,8 +48,6 @@ func extremeAggregate(name, word string, sign int) Aggregate {
 	}
 	return a
 }
-
-var errNotUndoable = errors.New("a row cannot be taken out of MIN or MAX")
 
 // extremeInteger is MIN or MAX of the types that vectors hold in Ints. Its state
 // is a byte that is 1 if there is a value, and the value.
@@ -64,12 +64,16 @@ func (e *extremeInteger) Add(cells []byte, arguments Arguments, i int) error {
 		return nil
 	}
 	cell, value := cells[e.at:e.at+9], v.Ints[i]
+	e.put(cell, value)
+	return nil
+}
+
+func (e *extremeInteger) put(cell []byte, value int64) {
 	old := int64(binary.LittleEndian.Uint64(cell[1:]))
 	if cell[0] == 0 || (value > old) == e.maximum && value != old {
 		cell[0] = 1
 		binary.LittleEndian.PutUint64(cell[1:], uint64(value))
 	}
-	return nil
 }
 
 func (e *extremeInteger) AddAll(cells [][]byte, arguments Arguments, rows []int32) (int, error) {
@@ -79,7 +83,14 @@ func (e *extremeInteger) AddAll(cells [][]byte, arguments Arguments, rows []int3
 	return 0, nil
 }
 
-func (e *extremeInteger) Remove([]byte, Arguments, int) error { return errNotUndoable }
+func (e *extremeInteger) Remove([]byte, Arguments, int) error { return errNotTakenOut }
+
+func (e *extremeInteger) Merge(cells, other []byte) error {
+	if other[e.at] != 0 {
+		e.put(cells[e.at:e.at+9], int64(binary.LittleEndian.Uint64(other[e.at+1:])))
+	}
+	return nil
+}
 
 func (e *extremeInteger) Result(cells []byte, out *column.Vector, k int) error {
 	if cells[e.at] == 0 {
@@ -106,12 +117,16 @@ func (e *extremeDouble) Add(cells []byte, arguments Arguments, i int) error {
 		return nil
 	}
 	cell, value := cells[e.at:e.at+9], v.Doubles[i]
+	e.put(cell, value)
+	return nil
+}
+
+func (e *extremeDouble) put(cell []byte, value float64) {
 	old := loadDouble(cell[1:])
 	if cell[0] == 0 || e.maximum && lessDouble(old, value) || !e.maximum && lessDouble(value, old) {
 		cell[0] = 1
 		storeDouble(cell[1:], value)
 	}
-	return nil
 }
 
 func lessDouble(a, b float64) bool {
@@ -134,7 +149,14 @@ func (e *extremeDouble) AddAll(cells [][]byte, arguments Arguments, rows []int32
 	return 0, nil
 }
 
-func (e *extremeDouble) Remove([]byte, Arguments, int) error { return errNotUndoable }
+func (e *extremeDouble) Remove([]byte, Arguments, int) error { return errNotTakenOut }
+
+func (e *extremeDouble) Merge(cells, other []byte) error {
+	if other[e.at] != 0 {
+		e.put(cells[e.at:e.at+9], loadDouble(other[e.at+1:]))
+	}
+	return nil
+}
 
 func (e *extremeDouble) Result(cells []byte, out *column.Vector, k int) error {
 	if cells[e.at] == 0 {
@@ -157,18 +179,29 @@ func (e *extremeDecimal) Add(cells []byte, arguments Arguments, i int) error {
 		return nil
 	}
 	cell, value := cells[e.at:e.at+17], v.Decimals[i]
+	e.put(cell, value)
+	return nil
+}
+
+func (e *extremeDecimal) put(cell []byte, value types.Decimal) {
 	if cell[0] == 0 || value.Compare(loadWide(cell[1:])) == e.sign {
 		cell[0] = 1
 		storeWide(cell[1:], value)
 	}
-	return nil
 }
 
 func (e *extremeDecimal) AddAll(cells [][]byte, arguments Arguments, rows []int32) (int, error) {
 	return addEach(e, cells, arguments, rows)
 }
 
-func (e *extremeDecimal) Remove([]byte, Arguments, int) error { return errNotUndoable }
+func (e *extremeDecimal) Remove([]byte, Arguments, int) error { return errNotTakenOut }
+
+func (e *extremeDecimal) Merge(cells, other []byte) error {
+	if other[e.at] != 0 {
+		e.put(cells[e.at:e.at+17], loadWide(other[e.at+1:]))
+	}
+	return nil
+}
 
 func (e *extremeDecimal) Result(cells []byte, out *column.Vector, k int) error {
 	if cells[e.at] == 0 {
@@ -199,7 +232,14 @@ func (e *extremeText) Add(dst, state []byte, arguments Arguments, i int) ([]byte
 }
 
 func (e *extremeText) Remove(dst, _ []byte, _ Arguments, _ int) ([]byte, bool, error) {
-	return dst, false, errNotUndoable
+	return dst, false, errNotTakenOut
+}
+
+func (e *extremeText) Merge(dst, state, other []byte) ([]byte, error) {
+	if len(state) == 0 || len(other) > 0 && e.compare(column.View(other[1:]), column.View(state[1:])) == e.sign {
+		return append(dst, other...), nil
+	}
+	return append(dst, state...), nil
 }
 
 func (e *extremeText) Result(state []byte, out *column.Vector, k int) error {

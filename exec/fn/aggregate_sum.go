@@ -12,28 +12,25 @@ import (
 var sumAggregate = Aggregate{
 	Name:     "SUM",
 	Doc:      "The sum of the values that are not null, 0 if there are none.",
-	Forms:    []string{"SUM(INTEGER)", "SUM(BIGINT)", "SUM(DOUBLE)", "SUM(DECIMAL)"},
-	Undoable: true,
-	resolve: func(inputs []*types.Type) *AggregateSignature {
-		if len(inputs) != 1 {
-			return nil
+	Forms: []string{"SUM(INTEGER)", "SUM(BIGINT)", "SUM(DOUBLE)", "SUM(DECIMAL)"},
+	resolve: func(c *aggregateCall) (*AggregateSignature, error) {
+		t := c.single()
+		if t == nil || !t.Numeric() {
+			return nil, nil
 		}
-		t := inputs[0]
-		s := &AggregateSignature{Result: t}
-		switch t.Kind {
-		case types.KindInteger, types.KindBigint:
-			s.fixed = func(offset int) Fixed {
-				return &sumInteger{at: offset, err: &OutOfRangeError{Function: "SUM", Type: t}, small: t.Kind == types.KindInteger}
-			}
-		case types.KindDouble:
-			s.fixed = func(offset int) Fixed { return sumDouble(offset) }
-		case types.KindDecimal:
-			s.fixed = func(offset int) Fixed { return &sumDecimal{at: offset, t: t} }
-		default:
-			return nil
-		}
-		return s
+		return &AggregateSignature{Result: t, fixed: func(offset int) Fixed { return newSum("SUM", t, offset) }}, nil
 	},
+}
+
+// newSum sums values of a numeric type.
+func newSum(function string, t *types.Type, offset int) Fixed {
+	switch t.Kind {
+	case types.KindDouble:
+		return sumDouble(offset)
+	case types.KindDecimal:
+		return &sumDecimal{at: offset, function: function, t: t}
+	}
+	return &sumInteger{at: offset, err: &OutOfRangeError{Function: function, Type: t}, small: t.Kind == types.KindInteger}
 }
 
 // sumInteger is SUM of INTEGER and BIGINT. Its state is the exact sum as a
@@ -71,6 +68,11 @@ func (s *sumInteger) Remove(cells []byte, arguments Arguments, i int) error {
 	return nil
 }
 
+func (s *sumInteger) Merge(cells, other []byte) error {
+	mergeWide(cells[s.at:], other[s.at:])
+	return nil
+}
+
 func (s *sumInteger) Result(cells []byte, out *column.Vector, k int) error {
 	value, ok := loadWide(cells[s.at:]).Small()
 	if !ok || s.small && value != int64(int32(value)) {
@@ -95,6 +97,8 @@ func storeWide(cell []byte, d types.Decimal) {
 func addWide(cell []byte, value int64) {
 	storeWide(cell, loadWide(cell).Add(types.DecimalFromInt(value)))
 }
+
+func mergeWide(cell, other []byte) { storeWide(cell, loadWide(cell).Add(loadWide(other))) }
 
 func subtractWide(cell []byte, value int64) {
 	storeWide(cell, loadWide(cell).Sub(types.DecimalFromInt(value)))
@@ -129,6 +133,11 @@ func (at sumDouble) Remove(cells []byte, arguments Arguments, i int) error {
 	return nil
 }
 
+func (at sumDouble) Merge(cells, other []byte) error {
+	addDouble(cells[at:], loadDouble(other[at:]))
+	return nil
+}
+
 func (at sumDouble) Result(cells []byte, out *column.Vector, k int) error {
 	out.SetDouble(k, loadDouble(cells[at:]))
 	return nil
@@ -145,8 +154,9 @@ func addDouble(cell []byte, value float64) { storeDouble(cell, loadDouble(cell)+
 // sumDecimal is SUM of DECIMAL. Its state is the sum as a 128-bit number; a sum
 // that does not fit the type ends the query, as in ksqlDB.
 type sumDecimal struct {
-	at int
-	t  *types.Type
+	at       int
+	function string
+	t        *types.Type
 }
 
 func (s *sumDecimal) Width() int { return 16 }
@@ -171,9 +181,13 @@ func (s *sumDecimal) Remove(cells []byte, arguments Arguments, i int) error {
 	return s.put(cells, loadWide(cells[s.at:]).Sub(v.Decimals[i]))
 }
 
+func (s *sumDecimal) Merge(cells, other []byte) error {
+	return s.put(cells, loadWide(cells[s.at:]).Add(loadWide(other[s.at:])))
+}
+
 func (s *sumDecimal) put(cells []byte, total types.Decimal) error {
 	if !total.Fits(s.t.Precision) {
-		return fmt.Errorf("SUM of %s: %w", s.t, types.ErrDecimalOverflow)
+		return fmt.Errorf("%s of %s: %w", s.function, s.t, types.ErrDecimalOverflow)
 	}
 	storeWide(cells[s.at:], total)
 	return nil

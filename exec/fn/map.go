@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"millrace/exec/column"
 )
@@ -139,9 +138,7 @@ func entries(c *Call, i int) error {
 	v := c.Args[0]
 	order := hashOrder(v, i)
 	if c.Args[1].Bools[i] {
-		slices.SortFunc(order, func(a, b int) int {
-			return strings.Compare(v.Children[0].Texts[a], v.Children[0].Texts[b])
-		})
+		slices.SortStableFunc(order, func(a, b int) int { return compareKeys(v.Children[0], a, b) })
 	}
 	child := c.Out.Children[0]
 	start := child.Extend(len(order))
@@ -153,6 +150,14 @@ func entries(c *Call, i int) error {
 	}
 	c.Out.SetSpan(i, start, len(order))
 	return nil
+}
+
+// compareKeys orders the keys of MAP entries; a null comes last.
+func compareKeys(keys *column.Vector, a, b int) int {
+	if keys.Null(a) || keys.Null(b) {
+		return truth(keys.Null(a)) - truth(keys.Null(b))
+	}
+	return CompareRows(keys, a, keys, b)
 }
 
 // flat is the elements of the collections of several rows, one behind another.

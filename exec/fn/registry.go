@@ -49,35 +49,12 @@ func Functions() []*Function {
 // as hint.
 func Unknown(name string) *types.Error {
 	err := types.Errorf(types.CodeName, "there is no function %s", name)
-	upper := strings.ToUpper(name)
-	best, distance := "", max(2, len(name)/3)+1
+	var names []string
 	for _, f := range Functions() {
-		if d := editDistance(upper, f.Name); d < distance {
-			best, distance = f.Name, d
-		}
+		names = append(names, f.Name)
 	}
-	if best != "" {
-		return err.WithHint("did you mean %s?", best)
+	if near := types.Nearest(name, names); near != "" {
+		return err.WithHint("did you mean %s?", near)
 	}
 	return err
-}
-
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -42,6 +42,10 @@ func title(kind catalog.Kind) string {
 
 func (s *Session) ensureTopic(ctx context.Context, d *planner.Declaration) error {
 	topic := d.Source.Topic
+	if s.options.Log == nil {
+		d.Source.Partitions = d.Partitions
+		return nil
+	}
 	topics, err := s.options.Log.Topics(ctx, topic)
 	if err != nil {
 		return err
@@ -49,7 +53,8 @@ func (s *Session) ensureTopic(ctx context.Context, d *planner.Declaration) error
 	if found, ok := topics[topic]; ok {
 		d.Source.Partitions = s.partitions(found)
 		if d.Partitions > 0 && d.Partitions != d.Source.Partitions {
-			return types.Errorf(types.CodeStatement, "topic %s has %d partitions, not %d", topic, d.Source.Partitions, d.Partitions).
+			return types.Errorf(types.CodeStatement, "topic %s has %s, not %d", topic,
+				planner.Counted(d.Source.Partitions, "partition"), d.Partitions).
 				WithHint("leave PARTITIONS out to take the topic as it is")
 		}
 		return nil
@@ -100,7 +105,11 @@ func (s *Session) createAs(ctx context.Context, n *ast.CreateSource, text string
 	if creation.Exists {
 		return existing(n), nil
 	}
-	if err := s.start(ctx, creation.Query); err != nil {
+	run := s.start
+	if creation.Replaces {
+		run = s.replace
+	}
+	if err := run(ctx, creation.Query); err != nil {
 		return nil, err
 	}
 	source := creation.Source
@@ -109,9 +118,13 @@ func (s *Session) createAs(ctx context.Context, n *ast.CreateSource, text string
 	s.catalog.PutQuery(&catalog.Query{
 		ID: creation.Query.ID, Statement: text, Sink: source.Name, Sources: creation.Query.Sources,
 	})
-	return &Result{
-		Message: fmt.Sprintf("%s %s is filled by query %s.", title(source.Kind), source.Name, creation.Query.ID), Query: creation.Query,
-	}, nil
+	result := &Result{Query: creation.Query}
+	if creation.Replaces {
+		result.Message = fmt.Sprintf("Query %s fills %s in its new form and goes on where it was.", creation.Query.ID, source.Name)
+	} else {
+		result.Message = fmt.Sprintf("%s %s is filled by query %s.", title(source.Kind), source.Name, creation.Query.ID)
+	}
+	return result, nil
 }
 
 // sinkPartitions is how many partitions the sink was made with: those told, or
@@ -135,6 +148,7 @@ func (s *Session) start(ctx context.Context, q *plan.Query) error {
 		}
 	}
 	s.plans[q.ID] = q
+	delete(s.paused, q.ID)
 	return nil
 }
 

@@ -22,12 +22,18 @@ import (
 type Engine interface {
 	// Start checks the query's topics, makes internal ones and runs it.
 	Start(ctx context.Context, q *plan.Query) error
-	// Stop ends a query after its last commit.
+	// Stop ends a query after its last commit. A query of the same id that is
+	// started later goes on from there.
 	Stop(ctx context.Context, id string) error
+	// Pause lets a query take no more records until Resume.
+	Pause(id string) error
+	Resume(id string) error
 }
 
 // Options sets up a session.
 type Options struct {
+	// Log holds the topics. nil: statements are planned only; topics are taken
+	// to exist, and nothing is read or written.
 	Log     kafkaio.Log
 	Engine  Engine // nil: statements are planned and nothing runs
 	Service string
@@ -43,6 +49,14 @@ type Options struct {
 	CheckProperty func(name, value string) error
 	// Progress is told how far a long statement has come; may be nil.
 	Progress func(statement string, records int64)
+	// QueryStatus tells how a query stands, for SHOW QUERIES and DESCRIBE; may be nil.
+	QueryStatus func(id string) QueryStatus
+	// PrintRow takes the rows of PRINT one by one as they are read, in the columns
+	// of PrintColumns, instead of the Result; may be nil. An error ends PRINT.
+	PrintRow func(row []any) error
+	// Follow makes PRINT wait for new records, until its LIMIT or the context's
+	// end, as a person in front of a screen wants it. It needs PrintRow.
+	Follow bool
 }
 
 // Session executes statements one after the other. One goroutine uses it.
@@ -52,18 +66,12 @@ type Session struct {
 	parser   *parser.Parser
 	producer kafkaio.Producer // for INSERT and LOAD, made at the first use
 	plans    map[string]*plan.Query
-}
-
-// Result is what a statement gives back.
-type Result struct {
-	Message string      // one sentence for people
-	Text    string      // several lines, such as EXPLAIN's tree
-	Query   *plan.Query // the query that was started
+	paused   map[string]bool // queries by id
 }
 
 // New is a session without declarations.
 func New(options Options) *Session {
-	return &Session{options: options, catalog: catalog.New(), parser: parser.New(), plans: map[string]*plan.Query{}}
+	return &Session{options: options, catalog: catalog.New(), parser: parser.New(), plans: map[string]*plan.Query{}, paused: map[string]bool{}}
 }
 
 // Catalog is what the session's statements have declared. It is to be read only.
@@ -145,23 +153,39 @@ func (s *Session) execute(ctx context.Context, statement ast.Statement, text str
 		return s.insertValues(ctx, n)
 	case *ast.Load:
 		return s.load(ctx, n)
+	case *ast.DeleteRows:
+		return s.deleteRows(ctx, n)
 	case *ast.CreateType:
 		return s.createType(n)
+	case *ast.CreateFunction:
+		return s.createFunction(n, text)
+	case *ast.AlterSource:
+		return s.alter(n, text)
 	case *ast.Drop:
 		return s.drop(ctx, n)
+	case *ast.Control:
+		return s.control(ctx, n)
+	case *ast.Assert:
+		return s.assert(ctx, n)
+	}
+	return s.look(ctx, statement)
+}
+
+// look executes the statements that change nothing but the session's settings.
+func (s *Session) look(ctx context.Context, statement ast.Statement) (*Result, error) {
+	switch n := statement.(type) {
 	case *ast.Explain:
 		return s.explain(n)
+	case *ast.Show:
+		return s.show(ctx, n)
+	case *ast.Describe:
+		return s.describe(n)
+	case *ast.Print:
+		return s.print(ctx, n)
 	case *ast.SetProperty:
-		if s.options.CheckProperty != nil {
-			if err := s.options.CheckProperty(strings.ToLower(n.Name), n.Value); err != nil {
-				return nil, err
-			}
-		}
-		s.SetProperty(n.Name, n.Value)
-		return &Result{Message: fmt.Sprintf("Property %s is now '%s'.", n.Name, n.Value)}, nil
+		return s.set(n)
 	case *ast.UnsetProperty:
-		delete(s.catalog.Properties, strings.ToLower(n.Name))
-		return &Result{Message: fmt.Sprintf("Property %s has its default again.", n.Name)}, nil
+		return s.unset(n)
 	case *ast.Define:
 		s.catalog.Variables[strings.ToUpper(n.Name)] = n.Value
 		return &Result{Message: fmt.Sprintf("Variable %s is defined.", n.Name)}, nil
@@ -178,29 +202,17 @@ func refusal(statement ast.Statement) error {
 	case *ast.QueryStatement:
 		return types.Unsupported("a SELECT of its own").WithHint("use CREATE STREAM .. AS SELECT or CREATE TABLE .. AS SELECT")
 	case *ast.CreateConnector:
-		return types.Errorf(types.CodeUnsupported, "connectors are not part of millrace").At(n.Position).
-			WithHint("run Kafka Connect beside it and read the connector's topics")
+		return noConnectors(n.Position)
 	case *ast.RunScript:
 		return types.Errorf(types.CodeUnsupported, "RUN SCRIPT is not a statement of millrace").At(n.Position).
 			WithHint("run the file with: millrace run FILE")
-	case *ast.DeleteRows:
-		return types.Unsupported("DELETE FROM")
-	case *ast.AlterSource:
-		return types.Unsupported("ALTER")
-	case *ast.CreateFunction:
-		return types.Unsupported("CREATE FUNCTION")
-	case *ast.Control:
-		return types.Unsupported(n.Verb)
-	case *ast.Print:
-		return types.Unsupported("PRINT")
-	case *ast.Show:
-		return types.Unsupported("SHOW " + n.What)
-	case *ast.Describe:
-		return types.Unsupported("DESCRIBE")
-	case *ast.Assert:
-		return types.Unsupported("ASSERT " + n.What)
 	}
 	return types.Unsupported("this statement")
+}
+
+func noConnectors(at types.Position) error {
+	return types.Errorf(types.CodeUnsupported, "connectors are not part of millrace").At(at).
+		WithHint("run Kafka Connect beside it and read the connector's topics")
 }
 
 // positioned gives a user's error the place of its statement if it has none.

@@ -22,6 +22,7 @@ type Catalog struct {
 	sources    map[string]*Source
 	types      map[string]*types.Type
 	queries    map[string]*Query
+	functions  map[string]*Function
 	Properties map[string]string // session properties, lower case names
 	Variables  map[string]string // of DEFINE, upper case names
 	lastQuery  int
@@ -31,6 +32,7 @@ type Catalog struct {
 func New() *Catalog {
 	return &Catalog{
 		sources: map[string]*Source{}, types: map[string]*types.Type{}, queries: map[string]*Query{},
+		functions:  map[string]*Function{},
 		Properties: map[string]string{}, Variables: map[string]string{},
 	}
 }
@@ -39,6 +41,7 @@ func New() *Catalog {
 func (c *Catalog) Clone() *Catalog {
 	return &Catalog{
 		sources: maps.Clone(c.sources), types: maps.Clone(c.types), queries: maps.Clone(c.queries),
+		functions:  maps.Clone(c.functions),
 		Properties: maps.Clone(c.Properties), Variables: maps.Clone(c.Variables), lastQuery: c.lastQuery,
 	}
 }

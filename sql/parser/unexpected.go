@@ -154,48 +154,11 @@ func (c *cursor) quotingHelps(word string) bool {
 	return false
 }
 
-// nearest is the keyword of expected that word is a misspelling of, or "".
+// nearest is the keyword of expected that word is a misspelling of, or "". Short
+// words are near to too many.
 func nearest(word string, expected []string) string {
-	best, bestDistance := "", 3
-	if len(word) < 5 {
-		bestDistance = 2
+	if len(word) < 3 {
+		return ""
 	}
-	for _, e := range expected {
-		if !isKeyword(e) || len(e) < 3 || len(word) < 3 {
-			continue
-		}
-		if d := editDistance(word, e); d > 0 && d < bestDistance {
-			best, bestDistance = e, d
-		}
-	}
-	return best
-}
-
-// editDistance counts the letters to insert, delete, replace or swap with their
-// neighbour to make b of a.
-func editDistance(a, b string) int {
-	if len(a) > 2*len(b)+2 || len(b) > 2*len(a)+2 {
-		return len(a) + len(b)
-	}
-	var previous []int
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		next := make([]int, len(b)+1)
-		next[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			next[j] = min(row[j]+1, next[j-1]+1, row[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				next[j] = min(next[j], previous[j-2]+1)
-			}
-		}
-		previous, row = row, next
-	}
-	return row[len(b)]
+	return types.Nearest(word, slices.DeleteFunc(slices.Clone(expected), func(e string) bool { return !isKeyword(e) || len(e) < 3 }))
 }

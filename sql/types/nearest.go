@@ -1,26 +1,30 @@
-package planner
+package types
 
 import (
 	"slices"
 	"strings"
 )
 
-// nearest is the name that differs least from the one a user wrote, or empty
-// when none is near: at most a third of the letters may differ, ignoring case.
-func nearest(name string, names []string) string {
-	best, bestDistance := "", len(name)/3+1
+// Nearest is the name that differs least from the one a user wrote, or empty
+// when none is near: at most a third of the letters, and at least one, may
+// differ. Case does not count; of equally near names the first in order is taken,
+// and never the name itself.
+func Nearest(name string, names []string) string {
+	best, bestDistance := "", max(len(name)/3, 1)+1
 	for _, candidate := range slices.Sorted(slices.Values(names)) {
-		d := distance(strings.ToUpper(name), strings.ToUpper(candidate))
-		if d < bestDistance {
+		if candidate == name || len(candidate) > 2*len(name)+2 || len(name) > 2*len(candidate)+2 {
+			continue
+		}
+		if d := editDistance(strings.ToUpper(name), strings.ToUpper(candidate)); d < bestDistance && d < len(candidate) {
 			best, bestDistance = candidate, d
 		}
 	}
 	return best
 }
 
-// distance is the number of letters to insert, delete, change or swap with
+// editDistance is the number of letters to insert, delete, change or swap with
 // their neighbour to make a into b.
-func distance(a, b string) int {
+func editDistance(a, b string) int {
 	before := make([]int, len(b)+1)
 	last := make([]int, len(b)+1)
 	current := make([]int, len(b)+1)

@@ -326,6 +326,9 @@ func (b *binder) call(n *tidb.FuncCallExpr) (expr.Expr, error) {
 		}
 		arguments[i] = expr.Argument{Expr: e}
 	}
+	if f, ok := b.userFunction(name); ok {
+		return b.inline(f, n.Args, arguments)
+	}
 	if !fn.IsTable(name) {
 		return expr.NewCall(name, arguments)
 	}

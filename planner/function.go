@@ -244,13 +244,13 @@ func checkUses(f *catalog.Function, body expr.Expr, values []expr.Expr) error {
 		})
 		if changing != "" && uses[i] > 1 {
 			return types.Errorf(types.CodeStatement, "%s reads its parameter %s %d times, and %s gives another value each time",
-				f.Name, f.Parameters[i].Name, uses[i], changing).WithHint("compute it in a query before")
+				f.Name, f.Parameters[i].Name, uses[i], changing).WithHint("compute it in an earlier query")
 		}
 		size += uses[i] * nodes
 	}
 	if size > maxInlined {
 		return types.Errorf(types.CodeStatement, "the call of %s becomes an expression of more than %d parts", f.Name, maxInlined).
-			WithHint("split the work over two queries")
+			WithHint("split the work between two queries")
 	}
 	return nil
 }

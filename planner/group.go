@@ -1,6 +1,9 @@
 package planner
 
 import (
+	"strconv"
+	"strings"
+
 	"millrace/exec/expr"
 	"millrace/exec/fn"
 	"millrace/planner/catalog"
@@ -59,7 +62,43 @@ func (s *selection) analyseGroups() error {
 // bindAggregate binds a call of an aggregate function in SELECT or HAVING to
 // the result of its state.
 func (s *selection) bindAggregate(n *tidb.FuncCallExpr) (expr.Expr, error) {
-	call := aggregateCall{function: n.FnName.O}
+	call, err := s.aggregateArguments(n)
+	if err != nil {
+		return nil, err
+	}
+	function, _ := fn.FindAggregate(call.function)
+	if function.LimitProperty != "" {
+		if call.constants, err = s.limit(function.LimitProperty); err != nil {
+			return nil, err
+		}
+	}
+	inputs := make([]*types.Type, len(call.arguments))
+	for i, e := range call.arguments {
+		inputs[i] = e.Type()
+	}
+	constants := make([]any, len(call.constants))
+	for i, c := range call.constants {
+		constants[i] = c.(*expr.Literal).Value
+	}
+	signature, err := fn.ResolveAggregate(call.function, inputs, constants, fn.StreamUse)
+	if err != nil {
+		return nil, err
+	}
+	call.result = signature.Result
+	if signature.NestedState {
+		if err := s.checkStateFormat(call.text); err != nil {
+			return nil, err
+		}
+	}
+	at := s.addCall(call)
+	id := s.scope.add(ref{kind: aggregateRef, name: call.text, t: call.result, at: at})
+	return expr.NewColumn(id, call.text, call.result), nil
+}
+
+// aggregateArguments binds the arguments of a call and takes off those that
+// must be literals.
+func (s *selection) aggregateArguments(n *tidb.FuncCallExpr) (aggregateCall, error) {
+	call := aggregateCall{function: strings.ToUpper(n.FnName.O)}
 	b := s.binder("the arguments of " + call.function)
 	for _, arg := range n.Args {
 		if form, ok := arg.(*ast.Form); ok {
@@ -67,31 +106,55 @@ func (s *selection) bindAggregate(n *tidb.FuncCallExpr) (expr.Expr, error) {
 				continue
 			}
 			if form.Kind == ast.DistinctForm {
-				return nil, types.Unsupported(call.function + "(DISTINCT ..)")
+				return call, types.Unsupported(call.function + "(DISTINCT ..)")
 			}
 		}
 		e, err := b.bind(arg)
 		if err != nil {
-			return nil, err
+			return call, err
 		}
 		call.arguments = append(call.arguments, e)
 	}
-	inputs := make([]*types.Type, len(call.arguments))
-	for i, e := range call.arguments {
-		inputs[i] = e.Type()
-	}
-	signature, err := fn.ResolveAggregate(call.function, inputs, 0)
-	if err != nil {
-		return nil, err
-	}
-	call.result = signature.Result
 	call.text = callText(call)
-	if s.scope.inputs[0].source.Kind == catalog.Table && !s.scope.join() && !signature.Undoable {
-		return nil, types.Unsupported(call.function + " over a table")
+	function, _ := fn.FindAggregate(call.function)
+	columns := len(call.arguments) - function.Literals(len(call.arguments))
+	for i, e := range call.arguments[columns:] {
+		if _, ok := e.(*expr.Literal); !ok {
+			return call, types.Errorf(types.CodeType, "argument %d of %s must be a literal, not %s", columns+i+1, call.function, e).
+				At(b.at(n.Args[columns+i]))
+		}
+		call.constants = append(call.constants, e)
 	}
-	at := s.addCall(call)
-	id := s.scope.add(ref{kind: aggregateRef, name: call.text, t: call.result, at: at})
-	return expr.NewColumn(id, call.text, call.result), nil
+	call.arguments = call.arguments[:columns]
+	return call, nil
+}
+
+// limit is the constant that a property gives to an aggregate, none if the
+// property is not set.
+func (s *selection) limit(property string) ([]expr.Expr, error) {
+	text, ok := s.planner.Catalog.Property(property)
+	if !ok {
+		return nil, nil
+	}
+	n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 32)
+	if err != nil {
+		return nil, types.Errorf(types.CodeProperty, "property %s must be a whole number, not '%s'", property, text).
+			At(s.at()).WithHint("a negative number means no limit")
+	}
+	return []expr.Expr{expr.NewLiteral(n, types.Integer)}, nil
+}
+
+// checkStateFormat refuses an aggregate whose state ksqlDB cannot write in the
+// value format of the source.
+func (s *selection) checkStateFormat(call string) error {
+	source := s.scope.inputs[0].source
+	state := []catalog.Column{{Name: call, Type: types.ArrayOf(types.Bigint)}}
+	if s.planner.Formats.Check(source.ValueFormat, false, state) == nil {
+		return nil
+	}
+	return types.Errorf(types.CodeType, "%s keeps a state that the value format %s of %s cannot hold",
+		call, source.ValueFormat.Name, source.Name).
+		WithHint("copy %s into another format with CREATE STREAM .. WITH(VALUE_FORMAT='JSON') AS SELECT first", source.Name)
 }
 
 func (s *selection) addCall(call aggregateCall) int {

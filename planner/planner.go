@@ -60,3 +60,8 @@ func (p *Planner) source(name string, at types.Position) (*catalog.Source, error
 	}
 	return nil, e.WithHint("create it with CREATE STREAM or CREATE TABLE")
 }
+
+// Source finds a stream or table that a statement names.
+func (p *Planner) Source(name string, at types.Position) (*catalog.Source, error) {
+	return p.source(name, at)
+}

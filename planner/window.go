@@ -19,6 +19,14 @@ var unitMillis = map[string]int64{
 // all with its size.
 const defaultGrace = 24 * 3_600_000
 
+// Milliseconds is a duration as written; 0 for nil.
+func Milliseconds(d *ast.Duration) (int64, error) {
+	if d == nil {
+		return 0, nil
+	}
+	return millis(d)
+}
+
 // millis is a duration in milliseconds.
 func millis(d *ast.Duration) (int64, error) {
 	size, ok := unitMillis[d.Unit]

@@ -118,6 +118,9 @@ func (r *recorder) table(t *Table) error {
 	r.key = appendTable(r.key[:0], t)
 	prefix := len(r.key)
 	for i, row := range t.touched {
+		if i%lane == 0 {
+			t.Warm(t.touched[i:min(i+lane, len(t.touched))])
+		}
 		h := t.header(row)
 		var value []byte
 		if h.flags&exists != 0 {

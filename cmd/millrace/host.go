@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"millrace/exec"
+	"millrace/exec/session"
 	"millrace/kafkaio"
 	"millrace/planner/plan"
 	"millrace/sql/types"
@@ -66,6 +67,12 @@ func changedProperty(before, now map[string]string) string {
 // Stop implements session.Engine.
 func (h *host) Stop(ctx context.Context, id string) error { return h.engine.Stop(ctx, id) }
 
+// Pause implements session.Engine.
+func (h *host) Pause(id string) error { return h.engine.Pause(id) }
+
+// Resume implements session.Engine.
+func (h *host) Resume(id string) error { return h.engine.Resume(id) }
+
 func (h *host) noteBegin(ctx context.Context, topic string) error {
 	h.mu.Lock()
 	_, known := h.begins[topic]
@@ -121,6 +128,19 @@ func (h *host) status(id string) exec.QueryStatus {
 		return exec.QueryStatus{ID: id, State: exec.Unknown}
 	}
 	return h.engine.Status(id)
+}
+
+// queryStatus is status for the session.
+func (h *host) queryStatus(id string) session.QueryStatus {
+	known := h.status(id)
+	status := session.QueryStatus{
+		State: string(known.State), In: known.In, Out: known.Out, Late: known.Late, RowErrors: known.RowErrors, Lag: known.Lag,
+		Cause: known.Cause,
+	}
+	for _, n := range known.Skipped {
+		status.Skipped += n
+	}
+	return status
 }
 
 func (h *host) close(ctx context.Context) error {

@@ -17,6 +17,7 @@ import (
 type commands struct {
 	Run runCommand `cmd:"" help:"Execute the statements of a file and run its queries, over a Kafka cluster or an embedded broker."`
 
+	Check  checkCommand  `cmd:"" help:"Plan the statements of files without a broker, and tell all errors in them."`
 	Test   testCommand   `cmd:"" help:"Compare what queries make of recorded inputs with what was expected."`
 	Replay replayCommand `cmd:"" help:"Feed recorded inputs to statements in memory, one record at a time, and print what they write."`
 }

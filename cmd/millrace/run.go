@@ -73,6 +73,9 @@ func (c *runCommand) check() error {
 		return usageErrorf("--service must consist of letters, digits, '.', '_' and '-', not be '%s'", c.Service)
 	}
 	for name, value := range c.Set {
+		if _, err := session.CheckPropertyName(name); err != nil {
+			return &usageError{fmt.Errorf("--set: %w", err)}
+		}
 		if err := checkProperty(name, value); err != nil {
 			return &usageError{fmt.Errorf("--set: %w", err)}
 		}
@@ -103,6 +106,7 @@ func (j *runJob) run(ctx context.Context, c *cluster, text string, options exec.
 	j.session = session.New(session.Options{
 		Log: c.log, Engine: j.host, Service: j.command.Service, Now: func() int64 { return time.Now().UnixMilli() },
 		Directory: filepath.Dir(j.command.File), CheckProperty: checkProperty, Progress: j.screen.progress,
+		QueryStatus: j.host.queryStatus,
 	})
 	for name, value := range j.command.Set {
 		j.session.SetProperty(name, value)

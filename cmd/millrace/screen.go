@@ -22,6 +22,7 @@ type screen struct {
 	display  display
 	quiet    bool
 	rewrite  bool // progress is drawn over itself
+	aligned  bool // tables have columns, and are not lines of JSON
 
 	mu           sync.Mutex // guards what follows and the writers
 	lastProgress time.Time  // or when the statement before ended
@@ -41,10 +42,11 @@ func newScreen(std streams, form string, quiet bool) *screen {
 	if e, ok := std.err.(*os.File); ok {
 		s.rewrite = term.IsTerminal(int(e.Fd()))
 	}
+	s.aligned = form == "table" || form == "auto" && live
 	switch {
 	case quiet:
 		s.display = discard{}
-	case form == "table" || form == "auto" && live:
+	case s.aligned:
 		s.view = newTableView(std.out, live, height, width)
 		s.display = &lockedDisplay{&s.mu, s.view}
 	default:
@@ -146,11 +148,20 @@ func (s *screen) statement(file string, line int, result *session.Result) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.lastProgress = time.Now() // a short statement shows none
-	if result.Text == "" {
+	if result.Text == "" && len(result.Tables) == 0 {
 		return
 	}
 	s.clear()
-	fmt.Fprintln(s.out, strings.TrimRight(result.Text, "\n"))
+	if result.Text != "" {
+		fmt.Fprintln(s.out, strings.TrimRight(result.Text, "\n"))
+	}
+	for i := range result.Tables {
+		if s.aligned {
+			writeTable(s.out, &result.Tables[i])
+		} else {
+			writeJSONRows(s.out, &result.Tables[i])
+		}
+	}
 }
 
 // progress tells how far a long statement has come.

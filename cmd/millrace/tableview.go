@@ -152,26 +152,7 @@ func (s *sinkView) lines() []string {
 	for _, row := range s.rows {
 		table = append(table, s.cells(row.record))
 	}
-	widths := make([]int, len(header))
-	for _, cells := range table {
-		for i, cell := range cells {
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
-		}
-	}
-	numeric := s.numeric()
-	for _, cells := range table {
-		var line strings.Builder
-		for i, cell := range cells {
-			padding := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
-			if line.WriteString("  "); numeric[i] {
-				line.WriteString(padding + cell)
-			} else {
-				line.WriteString(cell + padding)
-			}
-		}
-		lines = append(lines, strings.TrimRight(line.String(), " "))
-	}
-	return lines
+	return append(lines, align(table, s.numeric())...)
 }
 
 func (s *sinkView) title() string {

@@ -98,7 +98,8 @@ func setExtremeNested(r *rand.Rand, v *column.Vector, i int) {
 
 func extremeBatch(r *rand.Rand, n int) *column.Batch {
 	b := &column.Batch{Len: n, Arena: new(column.Arena), Columns: make([]*column.Vector, len(functionColumns))}
-	for _, c := range functionColumns {
+	for _, name := range slices.Sorted(maps.Keys(functionColumns)) {
+		c := functionColumns[name]
 		v := column.New(c.T, n)
 		for i := range n {
 			setExtreme(r, v, i)

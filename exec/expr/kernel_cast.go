@@ -86,7 +86,7 @@ func converterFor(from, to *types.Type) (converter, error) {
 	var convert converter
 	switch to.Kind {
 	case types.KindString:
-		convert = toText
+		convert = toText(from)
 	case types.KindBoolean, types.KindBytes:
 		convert = textTo[to.Kind]
 	case types.KindInteger, types.KindBigint:
@@ -108,9 +108,22 @@ func converterFor(from, to *types.Type) (converter, error) {
 	return convert, nil
 }
 
-func toText(dst *column.Vector, i int, src *column.Vector, j int, arena *column.Arena) error {
-	dst.SetText(i, arena.Keep(fn.AppendText(arena.Tail(64), src, j)))
-	return nil
+// maxScalarText is more than a number or a time of any type takes as text.
+const maxScalarText = 64
+
+func toText(from *types.Type) converter {
+	if !from.Nested() && from.Kind != types.KindBytes {
+		return func(dst *column.Vector, i int, src *column.Vector, j int, arena *column.Arena) error {
+			dst.SetText(i, arena.Keep(fn.AppendText(arena.Tail(maxScalarText), src, j)))
+			return nil
+		}
+	}
+	var buf []byte
+	return func(dst *column.Vector, i int, src *column.Vector, j int, arena *column.Arena) error {
+		buf = fn.AppendText(buf[:0], src, j)
+		dst.SetText(i, arena.Copy(column.View(buf)))
+		return nil
+	}
 }
 
 var textTo = map[types.Kind]converter{

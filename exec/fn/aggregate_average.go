@@ -8,8 +8,8 @@ import (
 )
 
 var averageAggregate = Aggregate{
-	Name:     "AVG",
-	Doc:      "The average of the values that are not null, 0.0 if there are none.",
+	Name:  "AVG",
+	Doc:   "The average of the values that are not null, 0.0 if there are none.",
 	Forms: []string{"AVG(INTEGER)", "AVG(BIGINT)", "AVG(DOUBLE)", "AVG(DECIMAL)"},
 	resolve: func(c *aggregateCall) (*AggregateSignature, error) {
 		t := c.single()

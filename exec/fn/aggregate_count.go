@@ -8,8 +8,8 @@ import (
 )
 
 var countAggregate = Aggregate{
-	Name:     "COUNT",
-	Doc:      "The number of rows, or of those in which the argument is not null.",
+	Name:  "COUNT",
+	Doc:   "The number of rows, or of those in which the argument is not null.",
 	Forms: []string{"COUNT(*)", "COUNT(T)"},
 	resolve: func(c *aggregateCall) (*AggregateSignature, error) {
 		switch {

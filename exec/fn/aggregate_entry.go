@@ -25,9 +25,9 @@ func appendEntry(dst []byte, number uint64, key, row []byte) []byte {
 	return append(binary.AppendUvarint(dst, uint64(len(row))), row...)
 }
 
-// entries are those of a state, in order, with the state's fault, if it has
+// entriesOf are those of a state, in order, with the state's fault, if it has
 // one, at the end.
-func entries(state []byte) iter.Seq2[entry, error] {
+func entriesOf(state []byte) iter.Seq2[entry, error] {
 	return func(yield func(entry, error) bool) {
 		for at := 0; at < len(state); {
 			e, err := readEntry(state, at)
@@ -109,7 +109,7 @@ func decodeEntry(src []byte, v *column.Vector, i int) error {
 func setList(state []byte, n int, out *column.Vector, k int) error {
 	child := out.Children[0]
 	start, count := child.Len(), 0
-	for e, err := range entries(state) {
+	for e, err := range entriesOf(state) {
 		if count == n {
 			break
 		}

@@ -21,7 +21,7 @@ type ranking struct {
 // add appends the state with one more row.
 func (r *ranking) add(dst, state, key, row []byte, times uint64) (next []byte, changed bool, err error) {
 	at, position := len(state), 0
-	for e, err := range entries(state) {
+	for e, err := range entriesOf(state) {
 		if err != nil {
 			return dst, false, err
 		}
@@ -51,7 +51,7 @@ func (r *ranking) cut(dst []byte, start int) []byte {
 		return dst
 	}
 	count := 0
-	for e := range entries(dst[start:]) {
+	for e := range entriesOf(dst[start:]) {
 		if count++; count > r.limit {
 			return dst[:start+e.start]
 		}
@@ -63,7 +63,7 @@ func (r *ranking) cut(dst []byte, start int) []byte {
 // that is not there changes nothing.
 func (r *ranking) remove(dst, state, key, row []byte) (next []byte, changed bool, err error) {
 	found := entry{start: -1}
-	for e, err := range entries(state) {
+	for e, err := range entriesOf(state) {
 		if err != nil {
 			return dst, false, err
 		}
@@ -84,8 +84,11 @@ func (r *ranking) remove(dst, state, key, row []byte) (next []byte, changed bool
 // merge appends the state of the rows of both; of equal values those of state
 // stand first.
 func (r *ranking) merge(dst, state, other []byte) ([]byte, error) {
+	if len(state) == 0 {
+		return append(dst, other...), nil
+	}
 	merged := append([]byte(nil), state...)
-	for e, err := range entries(other) {
+	for e, err := range entriesOf(other) {
 		if err != nil {
 			return dst, err
 		}

@@ -10,8 +10,8 @@ import (
 )
 
 var sumAggregate = Aggregate{
-	Name:     "SUM",
-	Doc:      "The sum of the values that are not null, 0 if there are none.",
+	Name:  "SUM",
+	Doc:   "The sum of the values that are not null, 0 if there are none.",
 	Forms: []string{"SUM(INTEGER)", "SUM(BIGINT)", "SUM(DOUBLE)", "SUM(DECIMAL)"},
 	resolve: func(c *aggregateCall) (*AggregateSignature, error) {
 		t := c.single()

@@ -96,12 +96,14 @@ func (t *top) Remove(dst, state []byte, arguments Arguments, i int) ([]byte, boo
 	return t.ranking.remove(dst, state, t.key, t.row)
 }
 
-func (t *top) Merge(dst, state, other []byte) ([]byte, error) { return t.ranking.merge(dst, state, other) }
+func (t *top) Merge(dst, state, other []byte) ([]byte, error) {
+	return t.ranking.merge(dst, state, other)
+}
 
 func (t *top) Result(state []byte, out *column.Vector, k int) error {
 	child := out.Children[0]
 	start, count := child.Len(), 0
-	for e, err := range entries(state) {
+	for e, err := range entriesOf(state) {
 		if count == t.k {
 			break
 		}

@@ -29,7 +29,7 @@ var arrayFunctions = []*Function{
 	{
 		Name: "ARRAY_DISTINCT", Doc: "Returns the different elements of an array.",
 		Overloads: []*Overload{{Signature: "(ARRAY<T>) ARRAY<T>", Row: func(c *Call, i int) error {
-			c.setElements(i, distinct(c.elements(0, i)))
+			c.setElements(i, c.distinct(c.elements(c.scratch.elements[:0], 0, i)))
 			return nil
 		}}},
 	},
@@ -44,7 +44,8 @@ var arrayFunctions = []*Function{
 	{
 		Name: "ARRAY_UNION", Doc: "Returns the different elements of both arrays.",
 		Overloads: []*Overload{{Signature: "(ARRAY<T>, ARRAY<T>) ARRAY<T>", Row: func(c *Call, i int) error {
-			c.setElements(i, distinct(append(c.elements(0, i), c.elements(1, i)...)))
+			list := c.elements(c.scratch.elements[:0], 0, i)
+			c.setElements(i, c.distinct(c.elements(list, 1, i)))
 			return nil
 		}}},
 	},
@@ -89,23 +90,25 @@ type element struct {
 
 func (e element) null() bool { return e.vector.Null(e.at) }
 
-func (e element) equal(other element) bool {
-	return column.EqualRows(e.vector, e.at, other.vector, other.at)
-}
-
-// elements is the elements of the ARRAY argument k in row i.
-func (c *Call) elements(k, i int) []element {
-	v := c.Args[k]
-	span := v.Spans[i]
-	list := make([]element, span.Len)
-	for n := range list {
-		list[n] = element{v.Children[0], int(span.Start) + n}
+// elements appends the elements of the ARRAY argument k in row i.
+func (c *Call) elements(list []element, k, i int) []element {
+	child, start, end := c.items(k, i)
+	for at := start; at < end; at++ {
+		list = append(list, element{child, at})
 	}
 	return list
 }
 
-// setElements sets row i of the result, an ARRAY.
+// items is where the elements of the ARRAY argument k in row i are.
+func (c *Call) items(k, i int) (child *column.Vector, start, end int) {
+	v := c.Args[k]
+	span := v.Spans[i]
+	return v.Children[0], int(span.Start), int(span.Start + span.Len)
+}
+
+// setElements sets row i of the result, an ARRAY, and keeps the list's memory.
 func (c *Call) setElements(i int, list []element) {
+	c.scratch.elements = list
 	child := c.Out.Children[0]
 	start := child.Extend(len(list))
 	for n, e := range list {
@@ -114,37 +117,25 @@ func (c *Call) setElements(i int, list []element) {
 	c.Out.SetSpan(i, start, len(list))
 }
 
-// elementSet finds equal elements; the keys' texts stand for the values.
-type elementSet map[string]bool
-
-// add puts e into the set and tells whether it was not there.
-func (s elementSet) add(e element) bool {
-	key := e.key()
-	if s[key] {
-		return false
+// distinct keeps the first of equal elements, in place.
+func (c *Call) distinct(list []element) []element {
+	seen := &c.scratch.seen
+	seen.reset()
+	kept := list[:0]
+	for _, e := range list {
+		if _, added := seen.add(e.vector, e.at); added {
+			kept = append(kept, e)
+		}
 	}
-	s[key] = true
-	return true
-}
-
-// key is a text that is the same for equal elements only.
-func (e element) key() string {
-	return string(column.AppendRow(nil, []*column.Vector{e.vector}, e.at))
-}
-
-func distinct(list []element) []element {
-	seen := elementSet{}
-	return slices.DeleteFunc(list, func(e element) bool { return !seen.add(e) })
+	return kept
 }
 
 func arrayContains(c *Call, i int) error {
 	found := false
 	if !c.null(0, i) {
-		for _, e := range c.elements(0, i) {
-			if e.equal(element{c.Args[1], i}) {
-				found = true
-				break
-			}
+		child, at, end := c.items(0, i)
+		for ; at < end && !found; at++ {
+			found = column.EqualRows(child, at, c.Args[1], i)
 		}
 	}
 	c.Out.SetBool(i, found)
@@ -152,13 +143,13 @@ func arrayContains(c *Call, i int) error {
 }
 
 func arrayConcat(c *Call, i int) error {
-	var list []element
 	if c.null(0, i) && c.null(1, i) {
 		return nil
 	}
+	list := c.scratch.elements[:0]
 	for k := range 2 {
 		if !c.null(k, i) {
-			list = append(list, c.elements(k, i)...)
+			list = c.elements(list, k, i)
 		}
 	}
 	c.setElements(i, list)
@@ -167,12 +158,20 @@ func arrayConcat(c *Call, i int) error {
 
 func arrayMembers(wanted bool) func(c *Call, i int) error {
 	return func(c *Call, i int) error {
-		other := elementSet{}
-		for _, e := range c.elements(1, i) {
-			other.add(e)
+		other := &c.scratch.keys
+		other.reset()
+		child, start, end := c.items(1, i)
+		for at := start; at < end; at++ {
+			other.add(child, at)
 		}
-		list := distinct(c.elements(0, i))
-		c.setElements(i, slices.DeleteFunc(list, func(e element) bool { return other[e.key()] != wanted }))
+		list := c.distinct(c.elements(c.scratch.elements[:0], 0, i))
+		kept := list[:0]
+		for _, e := range list {
+			if other.has(e.vector, e.at) == wanted {
+				kept = append(kept, e)
+			}
+		}
+		c.setElements(i, kept)
 		return nil
 	}
 }
@@ -193,14 +192,15 @@ func arrayJoin(c *Call, i int) error {
 			delimiter = c.text(1, i)
 		}
 	}
-	buf := c.Arena.Tail(64)
-	for n, e := range c.elements(0, i) {
-		if n > 0 {
+	buf := c.begin()
+	child, start, end := c.items(0, i)
+	for at := start; at < end; at++ {
+		if at > start {
 			buf = append(buf, delimiter...)
 		}
-		buf = AppendText(buf, e.vector, e.at)
+		buf = AppendText(buf, child, at)
 	}
-	c.Out.SetText(i, c.Arena.Keep(buf))
+	c.end(i, buf)
 	return nil
 }
 
@@ -219,17 +219,15 @@ func orderedArray(arguments []*types.Type) (*types.Type, error) {
 
 func arrayExtreme(sign int) func(c *Call, i int) error {
 	return func(c *Call, i int) error {
-		best := element{}
-		for _, e := range c.elements(0, i) {
-			if e.null() {
-				continue
-			}
-			if best.vector == nil || sign*CompareRows(e.vector, e.at, best.vector, best.at) > 0 {
-				best = e
+		best := -1
+		child, start, end := c.items(0, i)
+		for at := start; at < end; at++ {
+			if !child.Null(at) && (best < 0 || sign*CompareRows(child, at, child, best) > 0) {
+				best = at
 			}
 		}
-		if best.vector != nil {
-			c.Out.CopyRow(i, best.vector, best.at)
+		if best >= 0 {
+			c.Out.CopyRow(i, child, best)
 		}
 		return nil
 	}
@@ -239,21 +237,27 @@ func arrayRemove(c *Call, i int) error {
 	if c.null(0, i) {
 		return nil
 	}
-	victim := element{c.Args[1], i}
-	c.setElements(i, slices.DeleteFunc(c.elements(0, i), victim.equal))
+	list := c.scratch.elements[:0]
+	child, start, end := c.items(0, i)
+	for at := start; at < end; at++ {
+		if !column.EqualRows(child, at, c.Args[1], i) {
+			list = append(list, element{child, at})
+		}
+	}
+	c.setElements(i, list)
 	return nil
 }
 
 func arraySort(c *Call, i int) error {
 	sign := 1
-	switch direction := strings.ToUpper(strings.TrimSpace(c.optional(1, i, "ASC"))); direction {
-	case "ASC", "ASCENDING":
-	case "DESC", "DESCENDING":
+	switch direction := strings.TrimSpace(c.optional(1, i, "ASC")); {
+	case isWord(direction, "ASC"), isWord(direction, "ASCENDING"):
+	case isWord(direction, "DESC"), isWord(direction, "DESCENDING"):
 		sign = -1
 	default:
 		return nil
 	}
-	list := c.elements(0, i)
+	list := c.elements(c.scratch.elements[:0], 0, i)
 	slices.SortStableFunc(list, func(a, b element) int {
 		if a.null() || b.null() {
 			return truth(a.null()) - truth(b.null())
@@ -268,7 +272,8 @@ func arraySlice(c *Call, i int) error {
 	if c.null(0, i) {
 		return nil
 	}
-	list := c.elements(0, i)
+	list := c.elements(c.scratch.elements[:0], 0, i)
+	c.scratch.elements = list
 	from, to := int64(1), int64(len(list))
 	if !c.null(1, i) {
 		from = c.integer(1, i)
@@ -279,7 +284,7 @@ func arraySlice(c *Call, i int) error {
 	if from < 1 || to > int64(len(list)) || from > to+1 {
 		return nil
 	}
-	c.setElements(i, list[from-1:to])
+	c.setElements(i, append(list[:0], list[from-1:to]...))
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"unicode/utf8"
 
 	"millrace/exec/column"
 )
@@ -46,9 +47,9 @@ var bytesFunctions = []*Function{
 	{
 		Name: "TO_BYTES", Doc: "Reads a text of an encoding, hex, utf8, ascii or base64, into bytes.",
 		Overloads: []*Overload{{Signature: "(STRING, STRING) BYTES", Row: func(c *Call, i int) error {
-			b, err := decodeText(c.text(0, i), strings.ToLower(c.text(1, i)))
+			b, err := decodeText(c.begin(), c.text(0, i), c.text(1, i))
 			if err == nil {
-				c.keep(i, b)
+				c.end(i, b)
 			}
 			return err
 		}}},
@@ -56,9 +57,9 @@ var bytesFunctions = []*Function{
 	{
 		Name: "FROM_BYTES", Doc: "Writes bytes as a text of an encoding, hex, utf8, ascii or base64.",
 		Overloads: []*Overload{{Signature: "(BYTES, STRING) STRING", Row: func(c *Call, i int) error {
-			text, err := encodeText(column.Bytes(c.text(0, i)), strings.ToLower(c.text(1, i)))
+			text, err := encodeText(c.begin(), column.Bytes(c.text(0, i)), c.text(1, i))
 			if err == nil {
-				c.keep(i, []byte(text))
+				c.end(i, text)
 			}
 			return err
 		}}},
@@ -79,25 +80,26 @@ func (c *Call) byteOrder(i, size int) (binary.ByteOrder, error) {
 	if n := len(c.text(0, i)); n != size {
 		return nil, fmt.Errorf("%d instead of %d: %w", n, size, errByteLength)
 	}
-	switch strings.ToUpper(c.optional(1, i, "BIG_ENDIAN")) {
-	case "BIG_ENDIAN":
+	switch order := c.optional(1, i, "BIG_ENDIAN"); {
+	case isWord(order, "BIG_ENDIAN"):
 		return binary.BigEndian, nil
-	case "LITTLE_ENDIAN":
+	case isWord(order, "LITTLE_ENDIAN"):
 		return binary.LittleEndian, nil
 	}
 	return nil, errByteOrder
 }
 
-func decodeText(text, encoding string) ([]byte, error) {
-	switch encoding {
-	case "hex":
-		return decodeHex(text)
-	case "utf8":
-		return []byte(text), nil
-	case "ascii":
-		return []byte(questionMarks(text)), nil
-	case "base64":
-		b, err := base64.StdEncoding.DecodeString(text)
+// decodeText appends the bytes that a text of an encoding stands for.
+func decodeText(dst []byte, text, encoding string) ([]byte, error) {
+	switch {
+	case isWord(encoding, "HEX"):
+		return decodeHex(dst, text)
+	case isWord(encoding, "UTF8"):
+		return append(dst, text...), nil
+	case isWord(encoding, "ASCII"):
+		return appendASCII(dst, text), nil
+	case isWord(encoding, "BASE64"):
+		b, err := base64.StdEncoding.AppendDecode(dst, column.Bytes(text))
 		if err != nil {
 			return nil, fmt.Errorf("'%s' is no base64: %w", text, err)
 		}
@@ -106,7 +108,9 @@ func decodeText(text, encoding string) ([]byte, error) {
 	return nil, fmt.Errorf("'%s': %w", encoding, errEncoding)
 }
 
-func decodeHex(text string) ([]byte, error) {
+// decodeHex reads hexadecimal digits, also of the forms 0x.. and X'..'; an odd
+// number of them has a zero before it.
+func decodeHex(dst []byte, text string) ([]byte, error) {
 	digits := text
 	if cut, ok := strings.CutPrefix(text, "0x"); ok {
 		digits = cut
@@ -114,71 +118,104 @@ func decodeHex(text string) ([]byte, error) {
 		digits = strings.TrimSuffix(cut, "'")
 	}
 	if len(digits)%2 != 0 {
-		digits = "0" + digits
+		pair := [2]byte{'0', digits[0]}
+		var err error
+		if dst, err = hex.AppendDecode(dst, pair[:]); err != nil {
+			return nil, fmt.Errorf("'%s' is no hex: %w", text, err)
+		}
+		digits = digits[1:]
 	}
-	b, err := hex.DecodeString(digits)
+	b, err := hex.AppendDecode(dst, column.Bytes(digits))
 	if err != nil {
 		return nil, fmt.Errorf("'%s' is no hex: %w", text, err)
 	}
 	return b, nil
 }
 
-func encodeText(b []byte, encoding string) (string, error) {
-	switch encoding {
-	case "hex":
-		return strings.ToUpper(hex.EncodeToString(b)), nil
-	case "utf8":
-		return strings.ToValidUTF8(string(b), "�"), nil
-	case "ascii":
-		return asciiText(b), nil
-	case "base64":
-		return base64.StdEncoding.EncodeToString(b), nil
+// encodeText appends the text of an encoding that stands for bytes.
+func encodeText(dst, b []byte, encoding string) ([]byte, error) {
+	switch {
+	case isWord(encoding, "HEX"):
+		return appendHex(dst, b, "0123456789ABCDEF"), nil
+	case isWord(encoding, "UTF8"):
+		return appendValid(dst, b), nil
+	case isWord(encoding, "ASCII"):
+		return appendReplaced(dst, b), nil
+	case isWord(encoding, "BASE64"):
+		return base64.StdEncoding.AppendEncode(dst, b), nil
 	}
-	return "", fmt.Errorf("'%s': %w", encoding, errEncoding)
+	return nil, fmt.Errorf("'%s': %w", encoding, errEncoding)
 }
 
-// questionMarks puts a question mark for every character beyond ASCII.
-func questionMarks(text string) string {
-	if ascii(text) {
-		return text
-	}
-	return strings.Map(func(r rune) rune {
-		if r >= 0x80 {
-			return '?'
-		}
-		return r
-	}, text)
-}
-
-// asciiText makes every byte beyond ASCII a replacement character.
-func asciiText(b []byte) string {
-	var text strings.Builder
+func appendHex(dst, b []byte, digits string) []byte {
 	for _, c := range b {
-		if c < 0x80 {
-			text.WriteByte(c)
-		} else {
-			text.WriteRune('�')
-		}
+		dst = append(dst, digits[c>>4], digits[c&15])
 	}
-	return text.String()
+	return dst
 }
 
+// appendASCII puts a question mark for every character beyond ASCII.
+func appendASCII(dst []byte, text string) []byte {
+	for _, r := range text {
+		if r >= utf8.RuneSelf {
+			r = '?'
+		}
+		dst = append(dst, byte(r))
+	}
+	return dst
+}
+
+const replacement = "\uFFFD"
+
+// appendValid makes every run of bytes that are no UTF-8 a replacement character.
+func appendValid(dst, b []byte) []byte {
+	broken := false
+	for len(b) > 0 {
+		r, width := utf8.DecodeRune(b)
+		if r == utf8.RuneError && width == 1 {
+			if !broken {
+				dst = append(dst, replacement...)
+			}
+			broken = true
+		} else {
+			dst = append(dst, b[:width]...)
+			broken = false
+		}
+		b = b[width:]
+	}
+	return dst
+}
+
+// appendReplaced makes every byte beyond ASCII a replacement character.
+func appendReplaced(dst, b []byte) []byte {
+	for _, c := range b {
+		if c < utf8.RuneSelf {
+			dst = append(dst, c)
+		} else {
+			dst = append(dst, replacement...)
+		}
+	}
+	return dst
+}
+
+// encode writes hex digits in lower case, unlike FROM_BYTES.
 func encode(c *Call, i int) error {
-	from, to := strings.ToLower(c.text(1, i)), strings.ToLower(c.text(2, i))
-	if from == to {
+	from, to := c.text(1, i), c.text(2, i)
+	if strings.EqualFold(from, to) {
 		return fmt.Errorf("from %s to %s: %w", from, to, errEncoding)
 	}
-	b, err := decodeText(c.text(0, i), from)
+	b, err := decodeText(c.begin(), c.text(0, i), from)
 	if err != nil {
 		return err
 	}
-	text, err := encodeText(b, to)
-	if err != nil {
+	// The text goes behind the bytes in the same buffer.
+	size := len(b)
+	if isWord(to, "HEX") {
+		b = appendHex(b, b, "0123456789abcdef")
+	} else if b, err = encodeText(b, b, to); err != nil {
 		return err
 	}
-	if to == "hex" {
-		text = strings.ToLower(text)
-	}
-	c.keep(i, []byte(text))
+	c.scratch.text = b
+	c.Out.SetText(i, c.Arena.Copy(column.View(b[size:])))
 	return nil
 }

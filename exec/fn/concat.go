@@ -38,7 +38,7 @@ func concatWithSeparator(c *Call, i int) error {
 	if c.null(0, i) {
 		return nil
 	}
-	buf := c.Arena.Tail(64)
+	buf := c.begin()
 	first := true
 	for k := 1; k < len(c.Args); k++ {
 		if c.null(k, i) {
@@ -50,6 +50,6 @@ func concatWithSeparator(c *Call, i int) error {
 		first = false
 		buf = append(buf, c.text(k, i)...)
 	}
-	c.Out.SetText(i, c.Arena.Keep(buf))
+	c.end(i, buf)
 	return nil
 }

@@ -150,7 +150,7 @@ func (c *Call) zone(i int) (*time.Location, error) {
 	if len(c.Args) < 3 {
 		return time.UTC, nil
 	}
-	return zoneOf(c.text(2, i))
+	return c.namedZone(2, i)
 }
 
 func (c *Call) setFormatted(i int, t time.Time) error {
@@ -158,9 +158,9 @@ func (c *Call) setFormatted(i int, t time.Time) error {
 	if err != nil {
 		return err
 	}
-	buf, err := pattern.format(c.Arena.Tail(64), t)
+	buf, err := pattern.format(c.begin(), t)
 	if err == nil {
-		c.Out.SetText(i, c.Arena.Keep(buf))
+		c.end(i, buf)
 	}
 	return err
 }
@@ -178,12 +178,12 @@ func formatDate(c *Call, i int) error {
 }
 
 // dateReading reads the fields of a text by a pattern.
-type dateReading func(p *datePattern, text string) (*dateFields, error)
+type dateReading func(p *datePattern, text string) (dateFields, error)
 
-func (c *Call) parsed(i int, read dateReading) (*dateFields, error) {
+func (c *Call) parsed(i int, read dateReading) (dateFields, error) {
 	pattern, err := c.pattern(i)
 	if err != nil {
-		return nil, err
+		return dateFields{}, err
 	}
 	return read(pattern, c.text(0, i))
 }
@@ -246,21 +246,26 @@ var unitMillis = map[string]int64{
 // checkUnit refuses a keyword that is no unit.
 func checkUnit(arguments []Argument) error {
 	if text, ok := arguments[0].Literal.(string); ok {
-		if _, known := unitMillis[unitName(text)]; !known {
-			return fmt.Errorf("'%s': %w", text, errUnit)
-		}
+		_, err := millisOf(text)
+		return err
 	}
 	return nil
 }
 
-func unitName(text string) string { return strings.TrimSuffix(strings.ToUpper(text), "S") }
+func millisOf(unit string) (int64, error) {
+	millis, ok := unitMillis[strings.TrimSuffix(strings.ToUpper(unit), "S")]
+	if !ok {
+		return 0, fmt.Errorf("'%s': %w", unit, errUnit)
+	}
+	return millis, nil
+}
 
 // span is the milliseconds that argument 0, a unit, and argument 1, their
 // number, say.
 func (c *Call) span(i, sign int) (int64, error) {
-	unit, ok := unitMillis[unitName(c.text(0, i))]
-	if !ok {
-		return 0, fmt.Errorf("'%s': %w", c.text(0, i), errUnit)
+	unit, err := cached(c, c.text(0, i), millisOf)
+	if err != nil {
+		return 0, err
 	}
 	return int64(sign) * unit * c.integer(1, i), nil
 }
@@ -305,16 +310,15 @@ func addToTime(sign int) func(c *Call, i int) error {
 }
 
 func convertZone(c *Call, i int) error {
-	from, err := zoneOf(c.text(1, i))
+	from, err := c.namedZone(1, i)
 	if err != nil {
 		return err
 	}
-	to, err := zoneOf(c.text(2, i))
+	to, err := c.namedZone(2, i)
 	if err != nil {
 		return err
 	}
-	wall := time.UnixMilli(c.integer(0, i)).UTC()
-	instant := time.Date(wall.Year(), wall.Month(), wall.Day(), wall.Hour(), wall.Minute(), wall.Second(), wall.Nanosecond(), from)
+	instant := instantOf(time.UnixMilli(c.integer(0, i)).UTC(), from)
 	_, offset := instant.In(to).Zone()
 	c.Out.SetInt(i, instant.UnixMilli()+int64(offset)*1000)
 	return nil

@@ -22,22 +22,22 @@ type dateFields struct {
 }
 
 // parse reads all of a text.
-func (p *datePattern) parse(text string) (*dateFields, error) {
-	r := &dateReader{text: text, fields: dateFields{year: 1970, month: 1, day: 1}}
+func (p *datePattern) parse(text string) (dateFields, error) {
+	r := newDateReader(text)
 	if !r.parts(p.parts) || r.at != len(text) {
-		return nil, fmt.Errorf("'%s': %w", text, errDateText)
+		return r.fields, fmt.Errorf("'%s': %w", text, errDateText)
 	}
-	return &r.fields, nil
+	return r.fields, nil
 }
 
 // parsePrefix reads the beginning of a text, as far as the pattern goes, which
 // is how PARSE_DATE takes a text with more behind the date.
-func (p *datePattern) parsePrefix(text string) (*dateFields, error) {
-	r := &dateReader{text: text, fields: dateFields{year: 1970, month: 1, day: 1}}
+func (p *datePattern) parsePrefix(text string) (dateFields, error) {
+	r := newDateReader(text)
 	if !r.parts(p.parts) {
-		return nil, fmt.Errorf("'%s': %w", text, errDateText)
+		return r.fields, fmt.Errorf("'%s': %w", text, errDateText)
 	}
-	return &r.fields, nil
+	return r.fields, nil
 }
 
 // time is the time in the zone of the text, else in the given one. A day
@@ -68,13 +68,17 @@ func (f *dateFields) time(zone *time.Location) (time.Time, error) {
 	if hour > 23 || minute > 59 || second > 59 && !f.hasNanoDay {
 		return time.Time{}, errDateText
 	}
-	return time.Date(f.year, month, day, hour, minute, second, nano, zone), nil
+	return instantOf(time.Date(f.year, month, day, hour, minute, second, nano, time.UTC), zone), nil
 }
 
 type dateReader struct {
 	text   string
 	at     int
 	fields dateFields
+}
+
+func newDateReader(text string) dateReader {
+	return dateReader{text: text, fields: dateFields{year: 1970, month: 1, day: 1}}
 }
 
 func (r *dateReader) parts(parts []patternPart) bool {
@@ -297,7 +301,7 @@ const millisPerDay = 24 * 60 * 60 * 1000
 // zone reads the longest prefix that names a zone or an offset.
 func (r *dateReader) zone() bool {
 	end := r.at
-	for end < len(r.text) && isZoneByte(r.text[end]) {
+	for end < min(len(r.text), r.at+maxZoneName) && isZoneByte(r.text[end]) {
 		end++
 	}
 	for ; end > r.at; end-- {

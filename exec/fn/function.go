@@ -3,6 +3,8 @@
 package fn
 
 import (
+	"strings"
+
 	"millrace/exec/column"
 	"millrace/sql/types"
 )
@@ -63,6 +65,8 @@ type Call struct {
 	Random  func() uint64    // nil: the process's source
 	State   any              // the function's own, nil at first
 	Fail    func(i int, err error)
+
+	scratch scratch
 }
 
 // Lambda is a lambda argument.
@@ -106,23 +110,43 @@ func (c *Call) optional(k, i int, otherwise string) string {
 	return c.text(k, i)
 }
 
-// keep sets row i of the result to a text that is not the arena's.
-func (c *Call) keep(i int, text []byte) { c.Out.SetText(i, c.Arena.Copy(column.View(text))) }
+// maxCached is how many values a call keeps: texts that are constant need one.
+const maxCached = 8
 
-// cached returns the call's state if it was made for the text key, else makes
-// it anew. It is how patterns are compiled once.
+// cached is what make made of the text key before, or makes now. It is how
+// patterns are compiled once; a call has one kind of them.
 func cached[T any](c *Call, key string, make func(key string) (T, error)) (T, error) {
-	if state, ok := c.State.(*cachedState[T]); ok && state.key == key {
-		return state.value, state.err
+	cache, ok := c.State.(*cache[T])
+	if !ok {
+		cache = newCache[T]()
+		c.State = cache
 	}
-	key = string(append([]byte(nil), key...))
+	for n := range cache.entries {
+		if e := &cache.entries[n]; e.key == key {
+			return e.value, e.err
+		}
+	}
+	key = strings.Clone(key)
 	value, err := make(key)
-	c.State = &cachedState[T]{key: key, value: value, err: err}
+	entry := cacheEntry[T]{key: key, value: value, err: err}
+	if len(cache.entries) < maxCached {
+		cache.entries = append(cache.entries, entry)
+	} else {
+		cache.entries[cache.oldest] = entry
+		cache.oldest = (cache.oldest + 1) % maxCached
+	}
 	return value, err
 }
 
-type cachedState[T any] struct {
+type cache[T any] struct {
+	entries []cacheEntry[T]
+	oldest  int
+}
+
+type cacheEntry[T any] struct {
 	key   string
 	value T
 	err   error
 }
+
+func newCache[T any]() *cache[T] { return &cache[T]{} }

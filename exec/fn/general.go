@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"millrace/exec/column"
 )
 
 var generalFunctions = []*Function{
@@ -18,12 +20,12 @@ var generalFunctions = []*Function{
 				binary.BigEndian.PutUint64(id[8:], c.random())
 				id[6] = id[6]&0x0F | 0x40
 				id[8] = id[8]&0x3F | 0x80
-				c.keep(i, uuidText(id[:]))
+				c.setUUID(i, id[:])
 				return nil
 			}},
 			{Signature: "(BYTES) STRING", Row: func(c *Call, i int) error {
 				if id := c.text(0, i); len(id) == 16 {
-					c.keep(i, uuidText([]byte(id)))
+					c.setUUID(i, column.Bytes(id))
 				}
 				return nil
 			}},
@@ -37,8 +39,16 @@ var generalFunctions = []*Function{
 	},
 }
 
-func uuidText(id []byte) []byte {
-	return fmt.Appendf(nil, "%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
+// setUUID sets row i of the result to the text of a UUID.
+func (c *Call) setUUID(i int, id []byte) {
+	buf := c.Arena.Tail(36)
+	for n, b := range id {
+		if n == 4 || n == 6 || n == 8 || n == 10 {
+			buf = append(buf, '-')
+		}
+		buf = appendHex(buf, []byte{b}, "0123456789abcdef")
+	}
+	c.Out.SetText(i, c.Arena.Keep(buf))
 }
 
 var (
@@ -50,6 +60,15 @@ var (
 var earthRadius = map[string]float64{
 	"": 6371, "KM": 6371, "KILOMETER": 6371, "KILOMETERS": 6371, "KILOMETRE": 6371, "KILOMETRES": 6371,
 	"MI": 3959, "MILE": 3959, "MILES": 3959,
+}
+
+func radiusIn(unit string) (float64, error) {
+	unit = strings.ToUpper(strings.TrimSpace(unit))
+	radius, ok := earthRadius[unit]
+	if !ok {
+		return 0, fmt.Errorf("'%s': %w", unit, errDistanceUnit)
+	}
+	return radius, nil
 }
 
 func geoDistance(c *Call, i int) error {
@@ -69,11 +88,11 @@ func geoDistance(c *Call, i int) error {
 	}
 	unit := ""
 	if len(c.Args) > 4 && !c.null(4, i) {
-		unit = strings.ToUpper(strings.TrimSpace(c.text(4, i)))
+		unit = c.text(4, i)
 	}
-	radius, ok := earthRadius[unit]
-	if !ok {
-		return fmt.Errorf("'%s': %w", unit, errDistanceUnit)
+	radius, err := cached(c, unit, radiusIn)
+	if err != nil {
+		return err
 	}
 	c.Out.SetDouble(i, radius*haversine(degrees))
 	return nil

@@ -9,18 +9,17 @@ import (
 	"millrace/sql/types"
 )
 
-// hashOrder is the positions of the entries of the MAP in row i in the order
-// in which Java's HashMap gives them: by bucket, and within a bucket as they
+// hashOrder appends the positions of the entries of the MAP in row i in the
+// order in which Java's HashMap gives them: by bucket, and within a bucket as they
 // were put in. It is what ksqlDB's users see of maps.
-func hashOrder(v *column.Vector, i int) []int {
+func hashOrder(order []int, v *column.Vector, i int) []int {
 	span := v.Spans[i]
 	buckets := 16
 	for int(span.Len) > buckets*3/4 {
 		buckets *= 2
 	}
-	order := make([]int, span.Len)
-	for n := range order {
-		order[n] = int(span.Start) + n
+	for n := range int(span.Len) {
+		order = append(order, int(span.Start)+n)
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
 		return hashBucket(v.Children[0], a, buckets) - hashBucket(v.Children[0], b, buckets)
@@ -33,7 +32,8 @@ func hashBucket(keys *column.Vector, at, buckets int) int {
 	return int((hash ^ hash>>16) & uint32(buckets-1))
 }
 
-// javaHash is Object.hashCode of a key.
+// javaHash is Object.hashCode of a key, for the types that keys of maps in topics
+// have; other keys have some hash that depends on the value alone.
 func javaHash(v *column.Vector, i int) uint32 {
 	if v.Null(i) {
 		return 0
@@ -54,8 +54,11 @@ func javaHash(v *column.Vector, i int) uint32 {
 		return uint32(bits ^ bits>>32)
 	case types.KindString, types.KindBytes:
 		return javaTextHash(v.Texts[i])
+	case types.KindDecimal:
+		var room [48]byte
+		return javaTextHash(column.View(v.Decimals[i].Append(room[:0], v.Type.Scale)))
 	}
-	return javaTextHash(column.View(AppendText(nil, v, i)))
+	return javaTextHash(column.View(column.AppendRow(nil, []*column.Vector{v}, i)))
 }
 
 // javaTextHash is String.hashCode, over UTF-16 code units.

@@ -1,12 +1,8 @@
 package fn
 
 import (
-	"encoding/base64"
 	"errors"
 	"fmt"
-	"math"
-	"math/big"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -24,7 +20,7 @@ var jsonFunctions = []*Function{
 		Overloads: []*Overload{{Signature: "(STRING) BOOLEAN", Nulls: true, Row: func(c *Call, i int) error {
 			valid := false
 			if !c.null(0, i) {
-				_, err := parseJSON(c.text(0, i))
+				_, _, err := c.json(i)
 				valid = err == nil
 			}
 			c.Out.SetBool(i, valid)
@@ -34,9 +30,9 @@ var jsonFunctions = []*Function{
 	{
 		Name: "JSON_ARRAY_LENGTH", Doc: "Returns the number of elements of a JSON array.",
 		Overloads: []*Overload{{Signature: "(STRING) INTEGER", Row: func(c *Call, i int) error {
-			v, err := parseJSON(c.text(0, i))
-			if err == nil && v.kind == jsonArray {
-				c.Out.SetInt(i, int64(len(v.items)))
+			p, v, err := c.json(i)
+			if err == nil && p.nodes[v].kind == jsonArray {
+				c.Out.SetInt(i, int64(p.nodes[v].count))
 			}
 			return err
 		}}},
@@ -64,7 +60,7 @@ var jsonFunctions = []*Function{
 	{
 		Name: "TO_JSON_STRING", Doc: "Writes a value as JSON text.",
 		Overloads: []*Overload{{Signature: "(T) STRING", Nulls: true, Row: func(c *Call, i int) error {
-			c.Out.SetText(i, c.Arena.Keep(AppendJSON(c.Arena.Tail(64), c.Args[0], i)))
+			c.end(i, AppendJSON(c.begin(), c.Args[0], i))
 			return nil
 		}}},
 	},
@@ -125,17 +121,26 @@ func unquote(text string) (string, bool) {
 	return "", false
 }
 
-func (v *jsonValue) follow(steps []jsonStep) *jsonValue {
+// json takes argument 0 apart, a JSON text. The nodes are valid until the next
+// call; texts are views of the argument or texts of the arena.
+func (c *Call) json(i int) (p *jsonParser, root int32, err error) {
+	p = &c.scratch.json
+	p.reset(c.Arena)
+	root, err = p.parse(c.text(0, i))
+	return p, root, err
+}
+
+// follow is the node that a path leads to from v, or noNode.
+func (p *jsonParser) follow(v int32, steps []jsonStep) int32 {
 	for _, step := range steps {
 		switch {
-		case v == nil:
-			return nil
-		case !step.at:
-			v = v.member(step.name)
-		case v.kind != jsonArray || step.index < 0 || step.index >= len(v.items):
-			return nil
+		case v == noNode:
+		case !step.at && p.nodes[v].kind == jsonObject:
+			v = p.member(v, step.name)
+		case step.at && p.nodes[v].kind == jsonArray:
+			v = p.item(v, step.index)
 		default:
-			v = v.items[step.index]
+			v = noNode
 		}
 	}
 	return v
@@ -146,12 +151,12 @@ func extractJSONField(c *Call, i int) error {
 	if err != nil {
 		return err
 	}
-	v, err := parseJSON(c.text(0, i))
+	p, v, err := c.json(i)
 	if err != nil {
 		return err
 	}
-	if v = v.follow(steps); v != nil && v.kind != jsonNull {
-		c.keep(i, v.bare())
+	if v = p.follow(v, steps); v != noNode && p.nodes[v].kind != jsonNull {
+		c.end(i, p.appendBare(c.begin(), v))
 	}
 	return nil
 }
@@ -159,173 +164,140 @@ func extractJSONField(c *Call, i int) error {
 func jsonArrayContains(c *Call, i int) error {
 	found := false
 	if !c.null(0, i) {
-		if v, err := parseJSON(c.text(0, i)); err == nil && v.kind == jsonArray {
-			found = slices.ContainsFunc(v.items, func(item *jsonValue) bool {
-				return item.equals(c.Args[1], i)
-			})
+		if p, v, err := c.json(i); err == nil && p.nodes[v].kind == jsonArray {
+			for item := p.nodes[v].first; item != noNode && !found; item = p.nodes[item].next {
+				found = p.nodes[item].equals(c.Args[1], i)
+			}
 		}
 	}
 	c.Out.SetBool(i, found)
 	return nil
 }
 
-// equals tells whether v has the JSON type and the value of row i.
-func (v *jsonValue) equals(vector *column.Vector, i int) bool {
+// equals tells whether n has the JSON type and the value of row i.
+func (n *jsonNode) equals(vector *column.Vector, i int) bool {
 	if vector.Null(i) {
-		return v.kind == jsonNull
+		return n.kind == jsonNull
 	}
-	whole := v.kind == jsonNumber && !strings.ContainsAny(v.text, ".eE")
 	switch vector.Type.Kind {
 	case types.KindBoolean:
-		return v.kind == jsonBoolean && v.truth == vector.Bools[i]
+		return n.kind == jsonBoolean && n.truth == vector.Bools[i]
+	case types.KindString:
+		return n.kind == jsonString && n.text == vector.Texts[i]
+	}
+	return n.kind == jsonNumber && n.equalsNumber(vector, i)
+}
+
+func (n *jsonNode) equalsNumber(vector *column.Vector, i int) bool {
+	whole := !strings.ContainsAny(n.text, ".eE")
+	switch vector.Type.Kind {
 	case types.KindInteger, types.KindBigint:
-		number, err := strconv.ParseInt(v.text, 10, 64)
-		return whole && err == nil && number == vector.Ints[i]
-	case types.KindDouble:
-		number, err := strconv.ParseFloat(v.text, 64)
-		return v.kind == jsonNumber && !whole && err == nil && number == vector.Doubles[i]
-	case types.KindDecimal:
-		if v.kind != jsonNumber {
+		if !whole {
 			return false
 		}
-		number, ok := new(big.Rat).SetString(v.text)
-		other, okOther := new(big.Rat).SetString(vector.Decimals[i].Text(vector.Type.Scale))
-		return len(v.text) < 400 && ok && okOther && number.Cmp(other) == 0
-	case types.KindString:
-		return v.kind == jsonString && v.text == vector.Texts[i]
+		number, err := strconv.ParseInt(n.text, 10, 64)
+		return err == nil && number == vector.Ints[i]
+	case types.KindDouble:
+		if whole {
+			return false
+		}
+		number, err := strconv.ParseFloat(n.text, 64)
+		return err == nil && number == vector.Doubles[i]
+	case types.KindDecimal:
+		number, err := types.ParseDecimal(n.text, vector.Type)
+		return err == nil && number == vector.Decimals[i]
 	}
 	return false
 }
 
+// jsonConcat joins the parsed texts by chaining their members or items anew.
 func jsonConcat(c *Call, i int) error {
-	values := make([]*jsonValue, len(c.Args))
-	objects := true
+	p := &c.scratch.json
+	p.reset(c.Arena)
+	c.scratch.order = c.scratch.order[:0]
+	kind := jsonObject
 	for k := range c.Args {
 		if strings.TrimSpace(c.text(k, i)) == "" {
 			return nil
 		}
-		v, err := parseJSON(c.text(k, i))
+		v, err := p.parse(c.text(k, i))
 		if err != nil {
 			return err
 		}
-		values[k] = v
-		objects = objects && v.kind == jsonObject
-	}
-	result := &jsonValue{kind: jsonArray, position: map[string]int{}}
-	for _, v := range values {
-		switch {
-		case objects:
-			result.kind = jsonObject
-			for n, key := range v.keys {
-				result.put(key, v.items[n])
-			}
-		case v.kind == jsonArray:
-			result.items = append(result.items, v.items...)
-		default:
-			result.items = append(result.items, v)
+		c.scratch.order = append(c.scratch.order, int(v))
+		if p.nodes[v].kind != jsonObject {
+			kind = jsonArray
 		}
 	}
-	c.keep(i, result.appendJSON(nil))
+	result, last := p.node(kind, ""), int32(noNode)
+	for _, root := range c.scratch.order {
+		first, next := int32(root), int32(noNode)
+		if p.nodes[root].kind == kind {
+			first = p.nodes[root].first
+		}
+		for item := first; item != noNode; item = next {
+			next = p.nodes[item].next
+			p.attach(result, last, item)
+			last = item
+		}
+	}
+	if kind == jsonObject {
+		p.unite(result)
+	}
+	c.end(i, p.append(c.begin(), result))
 	return nil
 }
 
 var errNoArray = errors.New("the JSON text is no array")
 
 func jsonItems(c *Call, i int) error {
-	v, err := parseJSON(c.text(0, i))
+	p, v, err := c.json(i)
 	if err != nil {
 		return err
 	}
-	if v.kind != jsonArray {
+	if p.nodes[v].kind != jsonArray {
 		return errNoArray
 	}
-	texts := make([]string, len(v.items))
-	for n, item := range v.items {
-		texts[n] = string(item.appendJSON(nil))
+	child, count := c.Out.Children[0], int(p.nodes[v].count)
+	at := child.Extend(count)
+	c.Out.SetSpan(i, at, count)
+	for item := p.nodes[v].first; item != noNode; item = p.nodes[item].next {
+		c.scratch.text = p.append(c.scratch.text[:0], item)
+		child.SetText(at, c.Arena.Copy(column.View(c.scratch.text)))
+		at++
 	}
-	c.setTexts(i, texts)
 	return nil
 }
 
 func jsonKeys(c *Call, i int) error {
-	v, err := parseJSON(c.text(0, i))
-	if err != nil || v.kind != jsonObject {
+	p, v, err := c.json(i)
+	if err != nil || p.nodes[v].kind != jsonObject {
 		return err
 	}
-	c.setTexts(i, v.keys)
+	child, count := c.Out.Children[0], int(p.nodes[v].count)
+	at := child.Extend(count)
+	c.Out.SetSpan(i, at, count)
+	for m := p.nodes[v].first; m != noNode; m = p.nodes[m].next {
+		child.SetText(at, p.nodes[m].key)
+		at++
+	}
 	return nil
 }
 
 func jsonRecords(c *Call, i int) error {
-	v, err := parseJSON(c.text(0, i))
-	if err != nil || v.kind != jsonObject {
+	p, v, err := c.json(i)
+	if err != nil || p.nodes[v].kind != jsonObject {
 		return err
 	}
-	texts := make([]string, len(v.items))
-	for n, item := range v.items {
-		texts[n] = string(item.bare())
+	keys, values, count := c.Out.Children[0], c.Out.Children[1], int(p.nodes[v].count)
+	at := keys.Extend(count)
+	values.Extend(count)
+	c.Out.SetSpan(i, at, count)
+	for m := p.nodes[v].first; m != noNode; m = p.nodes[m].next {
+		c.scratch.text = p.appendBare(c.scratch.text[:0], m)
+		keys.SetText(at, p.nodes[m].key)
+		values.SetText(at, c.Arena.Copy(column.View(c.scratch.text)))
+		at++
 	}
-	c.setTextMap(i, v.keys, texts)
 	return nil
-}
-
-// AppendJSON appends row i of v as TO_JSON_STRING writes it: fields and keys
-// sorted, times in the form of CAST, BYTES in base64.
-func AppendJSON(dst []byte, v *column.Vector, i int) []byte {
-	if v.Null(i) {
-		return append(dst, "null"...)
-	}
-	switch v.Type.Kind {
-	case types.KindString:
-		return appendJSONString(dst, v.Texts[i])
-	case types.KindBytes:
-		dst = base64.StdEncoding.AppendEncode(append(dst, '"'), column.Bytes(v.Texts[i]))
-		return append(dst, '"')
-	case types.KindDate, types.KindTime, types.KindTimestamp:
-		return append(AppendText(append(dst, '"'), v, i), '"')
-	case types.KindDouble:
-		if d := v.Doubles[i]; d != d || math.IsInf(d, 0) {
-			return append(AppendText(append(dst, '"'), v, i), '"')
-		}
-	case types.KindArray:
-		dst = append(dst, '[')
-		for n := range int(v.Spans[i].Len) {
-			if n > 0 {
-				dst = append(dst, ',')
-			}
-			dst = AppendJSON(dst, v.Children[0], int(v.Spans[i].Start)+n)
-		}
-		return append(dst, ']')
-	case types.KindMap, types.KindStruct:
-		return appendJSONObject(dst, v, i)
-	}
-	return AppendText(dst, v, i)
-}
-
-func appendJSONObject(dst []byte, v *column.Vector, i int) []byte {
-	type member struct {
-		key   string
-		value element
-	}
-	var members []member
-	if v.Type.Kind == types.KindStruct {
-		for k, field := range v.Type.Fields {
-			members = append(members, member{field.Name, element{v.Children[k], i}})
-		}
-	} else {
-		for n := range int(v.Spans[i].Len) {
-			at := int(v.Spans[i].Start) + n
-			members = append(members, member{string(AppendText(nil, v.Children[0], at)), element{v.Children[1], at}})
-		}
-	}
-	slices.SortStableFunc(members, func(a, b member) int { return types.CompareText(a.key, b.key) })
-	dst = append(dst, '{')
-	for n, m := range members {
-		if n > 0 {
-			dst = append(dst, ',')
-		}
-		dst = append(appendJSONString(dst, m.key), ':')
-		dst = AppendJSON(dst, m.value.vector, m.value.at)
-	}
-	return append(dst, '}')
 }

@@ -1,10 +1,12 @@
 package fn
 
 import (
+	"encoding/hex"
 	"errors"
 	"fmt"
-	"strconv"
 	"unicode/utf8"
+
+	"millrace/exec/column"
 )
 
 type jsonKind uint8
@@ -18,30 +20,60 @@ const (
 	jsonObject
 )
 
-// jsonValue is a JSON text taken apart, with the order of objects kept.
-type jsonValue struct {
-	kind     jsonKind
-	text     string // of a number as written, of a string without escapes
-	truth    bool
-	keys     []string // of an object, beside items
-	items    []*jsonValue
-	position map[string]int // of a key among items
+// noNode stands for an absent node.
+const noNode = -1
+
+// jsonNode is a value of a JSON text taken apart. Nodes are numbered; the items
+// of an array and the members of an object are chained in their order.
+type jsonNode struct {
+	kind  jsonKind
+	truth bool
+	key   string // of a member
+	text  string // of a number as written, of a string without escapes
+	count int32  // of items or members
+	first int32
+	next  int32
 }
 
 var errJSON = errors.New("invalid JSON")
 
 const maxJSONDepth = 500
 
-// parseJSON reads the JSON value that a text begins with; what follows it is
-// not looked at.
-func parseJSON(text string) (*jsonValue, error) {
-	p := &jsonParser{text: text}
+// jsonParser takes JSON texts apart into nodes, which are valid until reset.
+type jsonParser struct {
+	text    string
+	at      int
+	nodes   []jsonNode
+	arena   *column.Arena // for texts with escapes
+	buf     []byte
+	keys    keySet
+	members []int32
+}
+
+func (p *jsonParser) reset(arena *column.Arena) { p.nodes, p.arena = p.nodes[:0], arena }
+
+// parse reads the JSON value that a text begins with; what follows it is not
+// looked at.
+func (p *jsonParser) parse(text string) (root int32, err error) {
+	p.text, p.at = text, 0
 	return p.value(0)
 }
 
-type jsonParser struct {
-	text string
-	at   int
+// node adds a node; it has no key and no children.
+func (p *jsonParser) node(kind jsonKind, text string) int32 {
+	p.nodes = append(p.nodes, jsonNode{kind: kind, text: text, first: noNode, next: noNode})
+	return int32(len(p.nodes) - 1)
+}
+
+// attach puts a child behind the last one of a parent.
+func (p *jsonParser) attach(parent, last, child int32) {
+	p.nodes[parent].count++
+	p.nodes[child].next = noNode
+	if last == noNode {
+		p.nodes[parent].first = child
+	} else {
+		p.nodes[last].next = child
+	}
 }
 
 func (p *jsonParser) fault(what string) error {
@@ -76,80 +108,91 @@ func (p *jsonParser) word(word string) bool {
 	return true
 }
 
-func (p *jsonParser) value(depth int) (*jsonValue, error) {
+func (p *jsonParser) value(depth int) (int32, error) {
 	p.space()
 	switch {
 	case depth > maxJSONDepth:
-		return nil, p.fault("nested too deep")
+		return noNode, p.fault("nested too deep")
 	case p.at >= len(p.text):
-		return nil, p.fault("a value is missing")
+		return noNode, p.fault("a value is missing")
 	case p.text[p.at] == '{':
 		return p.object(depth)
 	case p.text[p.at] == '[':
 		return p.array(depth)
 	case p.text[p.at] == '"':
 		text, err := p.quoted()
-		return &jsonValue{kind: jsonString, text: text}, err
+		return p.node(jsonString, text), err
 	case p.word("null"):
-		return &jsonValue{}, nil
+		return p.node(jsonNull, ""), nil
 	case p.word("true"):
-		return &jsonValue{kind: jsonBoolean, truth: true}, nil
+		v := p.node(jsonBoolean, "")
+		p.nodes[v].truth = true
+		return v, nil
 	case p.word("false"):
-		return &jsonValue{kind: jsonBoolean}, nil
+		return p.node(jsonBoolean, ""), nil
 	}
 	return p.number()
 }
 
-func (p *jsonParser) object(depth int) (*jsonValue, error) {
-	v := &jsonValue{kind: jsonObject, position: map[string]int{}}
+func (p *jsonParser) object(depth int) (int32, error) {
+	v, last := p.node(jsonObject, ""), int32(noNode)
 	p.at++
 	if p.next('}') {
 		return v, nil
 	}
 	for {
 		if p.space(); p.at >= len(p.text) || p.text[p.at] != '"' {
-			return nil, p.fault("a key is missing")
+			return noNode, p.fault("a key is missing")
 		}
 		key, err := p.quoted()
 		if err != nil {
-			return nil, err
+			return noNode, err
 		}
 		if !p.next(':') {
-			return nil, p.fault("a colon is missing")
+			return noNode, p.fault("a colon is missing")
 		}
 		item, err := p.value(depth + 1)
 		if err != nil {
-			return nil, err
+			return noNode, err
 		}
-		v.put(key, item)
+		p.nodes[item].key = key
+		p.attach(v, last, item)
+		last = item
 		if p.next('}') {
+			p.unite(v)
 			return v, nil
 		}
 		if !p.next(',') {
-			return nil, p.fault("a comma is missing")
+			return noNode, p.fault("a comma is missing")
 		}
 	}
 }
 
-// put sets a member of an object; an equal key is replaced where it stands.
-func (v *jsonValue) put(key string, item *jsonValue) {
-	if at, ok := v.position[key]; ok {
-		v.items[at] = item
+// unite makes equal keys of an object one: the last member of them, where the
+// first stands.
+func (p *jsonParser) unite(object int32) {
+	p.keys.reset()
+	p.members = p.members[:0]
+	for m := p.nodes[object].first; m != noNode; m = p.nodes[m].next {
+		if number, added := p.keys.addText(p.nodes[m].key); added {
+			p.members = append(p.members, m)
+		} else {
+			p.members[number] = m
+		}
+	}
+	if len(p.members) == int(p.nodes[object].count) {
 		return
 	}
-	v.position[key] = len(v.items)
-	v.keys, v.items = append(v.keys, key), append(v.items, item)
-}
-
-func (v *jsonValue) member(key string) *jsonValue {
-	if at, ok := v.position[key]; ok {
-		return v.items[at]
+	p.nodes[object].count = 0
+	last := int32(noNode)
+	for _, m := range p.members {
+		p.attach(object, last, m)
+		last = m
 	}
-	return nil
 }
 
-func (p *jsonParser) array(depth int) (*jsonValue, error) {
-	v := &jsonValue{kind: jsonArray}
+func (p *jsonParser) array(depth int) (int32, error) {
+	v, last := p.node(jsonArray, ""), int32(noNode)
 	p.at++
 	if p.next(']') {
 		return v, nil
@@ -157,31 +200,53 @@ func (p *jsonParser) array(depth int) (*jsonValue, error) {
 	for {
 		item, err := p.value(depth + 1)
 		if err != nil {
-			return nil, err
+			return noNode, err
 		}
-		v.items = append(v.items, item)
+		p.attach(v, last, item)
+		last = item
 		if p.next(']') {
 			return v, nil
 		}
 		if !p.next(',') {
-			return nil, p.fault("a comma is missing")
+			return noNode, p.fault("a comma is missing")
 		}
 	}
 }
 
-func (p *jsonParser) number() (*jsonValue, error) {
+// member is the member of an object with a key, or noNode.
+func (p *jsonParser) member(v int32, key string) int32 {
+	m := p.nodes[v].first
+	for m != noNode && p.nodes[m].key != key {
+		m = p.nodes[m].next
+	}
+	return m
+}
+
+// item is an item of an array, counted from 0, or noNode.
+func (p *jsonParser) item(v int32, index int) int32 {
+	if index < 0 || index >= int(p.nodes[v].count) {
+		return noNode
+	}
+	m := p.nodes[v].first
+	for range index {
+		m = p.nodes[m].next
+	}
+	return m
+}
+
+func (p *jsonParser) number() (int32, error) {
 	start := p.at
 	if p.at < len(p.text) && p.text[p.at] == '-' {
 		p.at++
 	}
 	whole := p.digits()
 	if whole == 0 || whole > 1 && p.text[p.at-whole] == '0' {
-		return nil, p.fault("no value")
+		return noNode, p.fault("no value")
 	}
 	if p.at < len(p.text) && p.text[p.at] == '.' {
 		p.at++
 		if p.digits() == 0 {
-			return nil, p.fault("a digit is missing")
+			return noNode, p.fault("a digit is missing")
 		}
 	}
 	if p.at < len(p.text) && (p.text[p.at] == 'e' || p.text[p.at] == 'E') {
@@ -190,10 +255,10 @@ func (p *jsonParser) number() (*jsonValue, error) {
 			p.at++
 		}
 		if p.digits() == 0 {
-			return nil, p.fault("a digit is missing")
+			return noNode, p.fault("a digit is missing")
 		}
 	}
-	return &jsonValue{kind: jsonNumber, text: p.text[start:p.at]}, nil
+	return p.node(jsonNumber, p.text[start:p.at]), nil
 }
 
 func (p *jsonParser) digits() int {
@@ -214,51 +279,57 @@ func (p *jsonParser) quoted() (string, error) {
 		p.at++
 		return p.text[start : p.at-1], nil
 	}
-	return p.escaped([]byte(p.text[start:p.at]))
+	p.buf = append(p.buf[:0], p.text[start:p.at]...)
+	return p.escaped()
 }
 
-// escaped reads on in a string from its first escape.
-func (p *jsonParser) escaped(buf []byte) (string, error) {
+// escaped reads on in a string from its first escape; buf holds what is before.
+func (p *jsonParser) escaped() (string, error) {
 	for p.at < len(p.text) {
 		c := p.text[p.at]
 		p.at++
 		switch {
 		case c == '"':
-			return string(buf), nil
+			return p.arena.Copy(column.View(p.buf)), nil
 		case c < ' ':
 			return "", p.fault("a control character in a string")
 		case c != '\\':
-			buf = append(buf, c)
-			continue
+			p.buf = append(p.buf, c)
 		case p.at == len(p.text):
 			return "", p.fault("a string without end")
-		}
-		escape := p.text[p.at]
-		p.at++
-		switch escape {
-		case '"', '\\', '/':
-			buf = append(buf, escape)
-		case 'b':
-			buf = append(buf, '\b')
-		case 'f':
-			buf = append(buf, '\f')
-		case 'n':
-			buf = append(buf, '\n')
-		case 'r':
-			buf = append(buf, '\r')
-		case 't':
-			buf = append(buf, '\t')
-		case 'u':
-			r, ok := p.unit()
-			if !ok {
+		default:
+			p.at++
+			if !p.escape(p.text[p.at-1]) {
 				return "", p.fault("a bad escape")
 			}
-			buf = utf8.AppendRune(buf, r)
-		default:
-			return "", p.fault("a bad escape")
 		}
 	}
 	return "", p.fault("a string without end")
+}
+
+// escape appends what a backslash and a letter stand for.
+func (p *jsonParser) escape(letter byte) bool {
+	switch letter {
+	case '"', '\\', '/':
+		p.buf = append(p.buf, letter)
+	case 'b':
+		p.buf = append(p.buf, '\b')
+	case 'f':
+		p.buf = append(p.buf, '\f')
+	case 'n':
+		p.buf = append(p.buf, '\n')
+	case 'r':
+		p.buf = append(p.buf, '\r')
+	case 't':
+		p.buf = append(p.buf, '\t')
+	case 'u':
+		r, ok := p.unit()
+		p.buf = utf8.AppendRune(p.buf, r)
+		return ok
+	default:
+		return false
+	}
+	return true
 }
 
 // unit reads the digits of \uXXXX, and a second one for a surrogate.
@@ -281,74 +352,9 @@ func (p *jsonParser) hex() (rune, bool) {
 	if len(p.text)-p.at < 4 {
 		return 0, false
 	}
-	v, err := strconv.ParseUint(p.text[p.at:p.at+4], 16, 32)
+	var pair [2]byte
+	_, err := hex.Decode(pair[:], column.Bytes(p.text[p.at:p.at+4]))
 	p.at += 4
-	return rune(v), err == nil
+	return rune(pair[0])<<8 | rune(pair[1]), err == nil
 }
 
-// appendJSON appends v without blanks.
-func (v *jsonValue) appendJSON(dst []byte) []byte {
-	switch v.kind {
-	case jsonBoolean:
-		return strconv.AppendBool(dst, v.truth)
-	case jsonNumber:
-		return append(dst, v.text...)
-	case jsonString:
-		return appendJSONString(dst, v.text)
-	case jsonArray:
-		dst = append(dst, '[')
-		for n, item := range v.items {
-			if n > 0 {
-				dst = append(dst, ',')
-			}
-			dst = item.appendJSON(dst)
-		}
-		return append(dst, ']')
-	case jsonObject:
-		dst = append(dst, '{')
-		for n, item := range v.items {
-			if n > 0 {
-				dst = append(dst, ',')
-			}
-			dst = append(appendJSONString(dst, v.keys[n]), ':')
-			dst = item.appendJSON(dst)
-		}
-		return append(dst, '}')
-	}
-	return append(dst, "null"...)
-}
-
-// appendJSONString escapes quotes, backslashes and control characters only.
-func appendJSONString(dst []byte, text string) []byte {
-	dst = append(dst, '"')
-	for i := range len(text) {
-		c := text[i]
-		switch {
-		case c == '"' || c == '\\':
-			dst = append(dst, '\\', c)
-		case c >= ' ':
-			dst = append(dst, c)
-		case c == '\n':
-			dst = append(dst, `\n`...)
-		case c == '\r':
-			dst = append(dst, `\r`...)
-		case c == '\t':
-			dst = append(dst, `\t`...)
-		case c == '\b':
-			dst = append(dst, `\b`...)
-		case c == '\f':
-			dst = append(dst, `\f`...)
-		default:
-			dst = fmt.Appendf(dst, `\u%04X`, c)
-		}
-	}
-	return append(dst, '"')
-}
-
-// bare is the text of a string, and the JSON text of all else.
-func (v *jsonValue) bare() []byte {
-	if v.kind == jsonString {
-		return []byte(v.text)
-	}
-	return v.appendJSON(nil)
-}

@@ -58,46 +58,63 @@ var mapFunctions = []*Function{
 	},
 }
 
-// mapBuilder adds entries to row i of a MAP; of equal keys the last counts.
+// mapBuilder adds entries to a MAP; of equal keys the last counts. A Call has
+// one at a time.
 type mapBuilder struct {
 	out   *column.Vector
 	start int
-	at    map[string]int
+	keys  *keySet
 }
 
-func newMapBuilder(out *column.Vector) *mapBuilder {
-	return &mapBuilder{out: out, start: out.Children[0].Len(), at: map[string]int{}}
+func (c *Call) mapBuilder() mapBuilder {
+	c.scratch.keys.reset()
+	return mapBuilder{out: c.Out, start: c.Out.Children[0].Len(), keys: &c.scratch.keys}
 }
 
 // put tells whether the key is new. A value of a nil vector is null.
 func (b *mapBuilder) put(key element, value element) bool {
-	text := key.key()
-	at, known := b.at[text]
-	if !known {
-		at = b.out.Children[0].Extend(1)
-		b.out.Children[1].Extend(1)
+	number, added := b.keys.add(key.vector, key.at)
+	at := b.start + number
+	if added {
+		b.extend()
 		b.out.Children[0].CopyRow(at, key.vector, key.at)
-		b.at[text] = at
 	}
 	if value.vector == nil {
 		b.out.Children[1].SetNull(at)
 	} else {
 		b.out.Children[1].CopyRow(at, value.vector, value.at)
 	}
-	return !known
+	return added
 }
 
-func (b *mapBuilder) finish(i int) { b.out.SetSpan(i, b.start, len(b.at)) }
+// putText is put for a MAP<STRING, STRING>; the texts are views of the inputs
+// or texts of the arena.
+func (b *mapBuilder) putText(key, value string) {
+	number, added := b.keys.addText(key)
+	if added {
+		b.extend()
+		b.out.Children[0].SetText(b.start+number, key)
+	}
+	b.out.Children[1].SetText(b.start+number, value)
+}
+
+func (b *mapBuilder) extend() {
+	b.out.Children[0].Extend(1)
+	b.out.Children[1].Extend(1)
+}
+
+func (b *mapBuilder) finish(i int) { b.out.SetSpan(i, b.start, b.keys.count()) }
 
 func asMap(c *Call, i int) error {
-	keys, values := c.elements(0, i), c.elements(1, i)
-	builder := newMapBuilder(c.Out)
-	for n, key := range keys {
+	keys, start, end := c.items(0, i)
+	values, from, to := c.items(1, i)
+	builder := c.mapBuilder()
+	for n := range end - start {
 		value := element{}
-		if n < len(values) {
-			value = values[n]
+		if from+n < to {
+			value = element{values, from + n}
 		}
-		builder.put(key, value)
+		builder.put(element{keys, start + n}, value)
 	}
 	builder.finish(i)
 	return nil
@@ -106,11 +123,13 @@ func asMap(c *Call, i int) error {
 func mapPart(part int) func(c *Call, i int) error {
 	return func(c *Call, i int) error {
 		v := c.Args[0]
-		var list []element
-		for _, at := range hashOrder(v, i) {
-			list = append(list, element{v.Children[part], at})
+		c.scratch.order = hashOrder(c.scratch.order[:0], v, i)
+		child := c.Out.Children[0]
+		start := child.Extend(len(c.scratch.order))
+		for n, at := range c.scratch.order {
+			child.CopyRow(start+n, v.Children[part], at)
 		}
-		c.setElements(i, list)
+		c.Out.SetSpan(i, start, len(c.scratch.order))
 		return nil
 	}
 }
@@ -119,7 +138,7 @@ func mapUnion(c *Call, i int) error {
 	if c.null(0, i) && c.null(1, i) {
 		return nil
 	}
-	builder := newMapBuilder(c.Out)
+	builder := c.mapBuilder()
 	for k, v := range c.Args {
 		if c.null(k, i) {
 			continue
@@ -136,7 +155,8 @@ func mapUnion(c *Call, i int) error {
 
 func entries(c *Call, i int) error {
 	v := c.Args[0]
-	order := hashOrder(v, i)
+	c.scratch.order = hashOrder(c.scratch.order[:0], v, i)
+	order := c.scratch.order
 	if c.Args[1].Bools[i] {
 		slices.SortStableFunc(order, func(a, b int) int { return compareKeys(v.Children[0], a, b) })
 	}
@@ -167,15 +187,14 @@ type flat struct {
 	starts     []int // of each row, in parameters
 }
 
-// flatten lays out argument 0 of the rows whose argument 0 is not null.
-func (c *Call) flatten(rows []int32) flat {
+// flatten lays out argument 0 of the rows whose argument 0 is not null. The
+// next call reuses the result's memory.
+func (c *Call) flatten(rows []int32) *flat {
 	v := c.Args[0]
-	f := flat{starts: make([]int, len(rows))}
-	for _, child := range v.Children {
-		f.parameters = append(f.parameters, column.New(child.Type, 0))
-	}
-	for r, i := range rows {
-		f.starts[r] = len(f.outer)
+	f := &c.scratch.flat
+	f.reset(v.Children)
+	for _, i := range rows {
+		f.starts = append(f.starts, len(f.outer))
 		if v.Null(int(i)) {
 			continue
 		}
@@ -191,6 +210,16 @@ func (c *Call) flatten(rows []int32) flat {
 		}
 	}
 	return f
+}
+
+func (f *flat) reset(children []*column.Vector) {
+	f.outer, f.starts = f.outer[:0], f.starts[:0]
+	for k, child := range children {
+		if k == len(f.parameters) {
+			f.parameters = append(f.parameters, column.New(child.Type, 0))
+		}
+		f.parameters[k].Reset(0)
+	}
 }
 
 func transformArray(c *Call, rows []int32) {
@@ -220,7 +249,7 @@ func transformMap(c *Call, rows []int32) {
 		if c.null(0, int(i)) {
 			continue
 		}
-		builder := newMapBuilder(c.Out)
+		builder := c.mapBuilder()
 		var fault error
 		for n := range int(c.Args[0].Spans[i].Len) {
 			at := f.starts[r] + n
@@ -262,7 +291,8 @@ func filterCollection(c *Call, rows []int32) {
 func reduceCollection(c *Call, rows []int32) {
 	collection := c.Args[0]
 	longest := 0
-	var active []int32
+	f := &c.scratch.flat
+	active := f.outer[:0]
 	for _, i := range rows {
 		if c.null(1, int(i)) {
 			continue
@@ -273,10 +303,14 @@ func reduceCollection(c *Call, rows []int32) {
 			longest = max(longest, int(collection.Spans[i].Len))
 		}
 	}
-	parameters := []*column.Vector{column.New(c.Out.Type, 0)}
-	for _, child := range collection.Children {
-		parameters = append(parameters, column.New(child.Type, 0))
+	f.outer = active
+	if f.parameters == nil {
+		f.parameters = append(f.parameters, column.New(c.Out.Type, 0))
+		for _, child := range collection.Children {
+			f.parameters = append(f.parameters, column.New(child.Type, 0))
+		}
 	}
+	parameters := f.parameters
 	for n := range longest {
 		active = slices.DeleteFunc(active, func(i int32) bool { return int(collection.Spans[i].Len) <= n })
 		for _, v := range parameters {

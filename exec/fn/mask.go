@@ -68,7 +68,7 @@ func maskWith(first int, part func(size, n int) (from, to int)) func(c *Call, i 
 		}
 		text := c.text(0, i)
 		from, to := part(utf8.RuneCountInString(text), n)
-		buf := make([]byte, 0, len(text))
+		buf := c.begin()
 		at := 0
 		for _, r := range text {
 			if at >= from && at < to {
@@ -77,7 +77,7 @@ func maskWith(first int, part func(size, n int) (from, to int)) func(c *Call, i 
 			buf = utf8.AppendRune(buf, r)
 			at++
 		}
-		c.keep(i, buf)
+		c.end(i, buf)
 		return nil
 	}
 }

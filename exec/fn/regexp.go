@@ -51,6 +51,13 @@ func regexpExtract(c *Call, i int) error {
 		return err
 	}
 	text, group := c.text(1, i), c.group(i)
+	if group == 0 {
+		// This way gives no positions, and needs no memory for them.
+		if match := pattern.FindString(text); match != "" || pattern.MatchString(text) {
+			c.Out.SetText(i, match)
+		}
+		return nil
+	}
 	match := pattern.FindStringSubmatchIndex(text)
 	if match == nil || group < 0 || group > pattern.NumSubexp() || match[2*group] < 0 {
 		return nil
@@ -68,7 +75,11 @@ func regexpExtractAll(c *Call, i int) error {
 	if group < 0 || group > pattern.NumSubexp() {
 		return nil
 	}
-	matches := pattern.FindAllStringSubmatchIndex(text, -1)
+	find := pattern.FindAllStringSubmatchIndex
+	if group == 0 {
+		find = pattern.FindAllStringIndex
+	}
+	matches := find(text, -1)
 	child := c.Out.Children[0]
 	start := child.Extend(len(matches))
 	for n, match := range matches {
@@ -88,8 +99,7 @@ func regexpReplace(c *Call, i int) error {
 		return err
 	}
 	text, replacement := c.text(0, i), c.text(2, i)
-	var buf []byte
-	last := 0
+	buf, last := c.begin(), 0
 	for _, match := range pattern.FindAllStringSubmatchIndex(text, -1) {
 		buf = append(buf, text[last:match[0]]...)
 		if buf, err = appendReplacement(buf, text, match, replacement); err != nil {
@@ -97,7 +107,11 @@ func regexpReplace(c *Call, i int) error {
 		}
 		last = match[1]
 	}
-	c.keep(i, append(buf, text[last:]...))
+	if last == 0 && len(buf) == 0 {
+		c.Out.SetText(i, text)
+		return nil
+	}
+	c.end(i, append(buf, text[last:]...))
 	return nil
 }
 

@@ -47,7 +47,8 @@ func appendNested(dst []byte, v *column.Vector, i int) []byte {
 		return append(dst, ']')
 	case types.KindMap:
 		dst = append(dst, '{')
-		for n, at := range hashOrder(v, i) {
+		var room [16]int
+		for n, at := range hashOrder(room[:0], v, i) {
 			if n > 0 {
 				dst = append(dst, ", "...)
 			}

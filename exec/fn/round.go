@@ -1,8 +1,9 @@
 package fn
 
 import (
+	"cmp"
 	"math"
-	"math/big"
+	"math/bits"
 	"strconv"
 
 	"millrace/sql/types"
@@ -109,33 +110,124 @@ func roundDoubleTo(v float64, places int, mode rounding) (float64, error) {
 	if v != v || math.IsInf(v, 0) {
 		return v, nil
 	}
-	unscaled, scale, err := types.ParseUnscaled(strconv.FormatFloat(v, 'e', -1, 64))
-	if err != nil {
-		return 0, err
-	}
+	unscaled, scale := shortestDigits(v)
 	if places >= scale {
 		return v, nil
 	}
 	if places < -400 {
 		return 0, nil
 	}
-	divide(unscaled, scale-places, mode)
-	return strconv.ParseFloat(unscaled.String()+"e"+strconv.Itoa(-places), 64)
+	rounded := divideDecimal(types.DecimalFromInt(unscaled), scale-places, mode)
+	whole, _ := rounded.Small()
+	if places >= -maxExactPower && places <= maxExactPower && whole > -maxExactInteger && whole < maxExactInteger {
+		// Both are exact doubles, so one operation gives the nearest one.
+		if places < 0 {
+			return float64(whole) * math.Pow10(-places), nil
+		}
+		return float64(whole) / math.Pow10(places), nil
+	}
+	var room [48]byte
+	text := append(strconv.AppendInt(room[:0], whole, 10), 'e')
+	return strconv.ParseFloat(string(strconv.AppendInt(text, int64(-places), 10)), 64)
 }
 
-// divide divides v by ten to the power of digits, rounded by the mode.
-func divide(v *big.Int, digits int, mode rounding) {
-	unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(digits)), nil)
-	sign := v.Sign()
-	rest := new(big.Int)
-	v.QuoRem(v, unit, rest)
-	if rest.Sign() == 0 {
-		return
+// Integers below 2^53 and powers of ten up to 10^22 are exact as doubles.
+const (
+	maxExactInteger = 1 << 53
+	maxExactPower   = 22
+)
+
+// shortestDigits is the shortest decimal number that reads back as v, which is
+// finite: at most 17 digits, and their scale.
+func shortestDigits(v float64) (unscaled int64, scale int) {
+	var room [32]byte
+	text := strconv.AppendFloat(room[:0], v, 'e', -1, 64)
+	for at, b := range text {
+		switch {
+		case b >= '0' && b <= '9':
+			unscaled = unscaled*10 + int64(b-'0')
+			scale++
+		case b == 'e':
+			exponent, sign := 0, 1
+			if text[at+1] == '-' {
+				sign = -1
+			}
+			for _, digit := range text[at+2:] {
+				exponent = exponent*10 + int(digit-'0')
+			}
+			if v < 0 {
+				unscaled = -unscaled
+			}
+			return unscaled, scale - 1 - sign*exponent
+		}
 	}
-	halves := rest.Abs(rest).Lsh(rest, 1).Cmp(unit)
-	if mode(sign, halves) {
-		v.Add(v, big.NewInt(int64(sign)))
+	return 0, 0
+}
+
+// maxPower is the largest power of ten in 64 bits.
+const maxPower = 19
+
+// divideDecimal divides d by ten to the power of digits, rounded by the mode.
+func divideDecimal(d types.Decimal, digits int, mode rounding) types.Decimal {
+	sign := d.Sign()
+	if sign < 0 {
+		d = d.Negate()
 	}
+	high, low := uint64(d.High), d.Low
+	lower, rest, unit := false, uint64(0), uint64(1)
+	for left := min(digits, 2*types.MaxPrecision); left > 0; left -= maxPower {
+		// What the steps before left over is below the rest of this one.
+		lower = lower || rest != 0
+		unit = types.PowerOfTen(min(left, maxPower)).Low
+		var carry uint64
+		high, carry = high/unit, high%unit
+		low, rest = bits.Div64(carry, low, unit)
+	}
+	quotient := types.Decimal{High: int64(high), Low: low}
+	if rest != 0 || lower {
+		halves := cmp.Compare(rest, unit/2)
+		if halves == 0 && lower {
+			halves = 1
+		}
+		if mode(sign, halves) {
+			quotient = quotient.Add(types.DecimalFromInt(1))
+		}
+	}
+	if sign < 0 {
+		quotient = quotient.Negate()
+	}
+	return quotient
+}
+
+// multiplyDecimal multiplies d by ten to the power of digits.
+func multiplyDecimal(d types.Decimal, digits int) (types.Decimal, error) {
+	sign := d.Sign()
+	if sign == 0 {
+		return d, nil
+	}
+	if digits > types.MaxPrecision {
+		return d, types.ErrDecimalOverflow
+	}
+	if sign < 0 {
+		d = d.Negate()
+	}
+	power := types.PowerOfTen(digits)
+	if d.High != 0 && power.High != 0 {
+		return d, types.ErrDecimalOverflow
+	}
+	high, low := bits.Mul64(d.Low, power.Low)
+	overflow, cross := bits.Mul64(uint64(d.High), power.Low)
+	overflow2, cross2 := bits.Mul64(d.Low, uint64(power.High))
+	cross, carry := bits.Add64(cross, cross2, 0)
+	high, carry2 := bits.Add64(high, cross, 0)
+	if overflow|overflow2|carry|carry2 != 0 || high > math.MaxInt64 {
+		return d, types.ErrDecimalOverflow
+	}
+	product := types.Decimal{High: int64(high), Low: low}
+	if sign < 0 {
+		product = product.Negate()
+	}
+	return product, nil
 }
 
 // roundDecimalTo rounds to whole numbers or to the places of the second
@@ -146,18 +238,14 @@ func roundDecimalTo(mode rounding, withPlaces bool) func(c *Call, i int) error {
 		if withPlaces {
 			places = int(c.integer(1, i))
 		}
-		v := c.decimal(0, i).Big()
-		result := c.Out.Type.Scale
+		d, result := c.decimal(0, i), c.Out.Type.Scale
 		if places < scale {
 			drop := min(scale-places, 2*types.MaxPrecision)
-			divide(v, drop, mode)
-			v.Mul(v, new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(drop)), nil))
+			d = divideDecimal(d, drop, mode)
+			scale -= drop
 		}
-		d, err := types.DecimalFromBig(v)
+		d, err := multiplyDecimal(d, result-scale)
 		if err != nil {
-			return err
-		}
-		if d, err = d.Rescale(scale, result); err != nil {
 			return err
 		}
 		if !d.Fits(c.Out.Type.Precision) {

@@ -3,6 +3,7 @@ package fn
 import (
 	"errors"
 	"strings"
+	"unicode/utf8"
 )
 
 var substringFunctions = []*Function{
@@ -84,7 +85,7 @@ func find(text, part string, position, n int64) int {
 		return 0
 	}
 	if position > 0 {
-		at := len(slice(text, 0, int(position-1)))
+		at := unitsEnd(text, int(position-1))
 		for ; ; n-- {
 			next := strings.Index(text[at:], part)
 			if next < 0 {
@@ -98,7 +99,7 @@ func find(text, part string, position, n int64) int {
 			}
 		}
 	}
-	limit := len(slice(text, 0, int(size+position)))
+	limit := unitsEnd(text, int(size+position))
 	for ; ; n-- {
 		at := strings.LastIndex(text[:min(limit+len(part), len(text))], part)
 		if at < 0 {
@@ -133,38 +134,72 @@ func pad(left bool) func(c *Call, i int) error {
 		}
 		unit := c.lengthOf(2, i)
 		missing := int(target) - size
-		fill := strings.Repeat(padding, missing/unit) + c.cut(2, i, 0, missing%unit)
-		buf := c.Arena.Tail(len(fill) + len(c.text(0, i)))
+		rest := c.cut(2, i, 0, missing%unit)
+		buf := c.begin()
 		if left {
-			buf = append(append(buf, fill...), c.text(0, i)...)
+			buf = append(appendRepeated(buf, padding, missing/unit, rest), c.text(0, i)...)
 		} else {
-			buf = append(append(buf, c.text(0, i)...), fill...)
+			buf = appendRepeated(append(buf, c.text(0, i)...), padding, missing/unit, rest)
 		}
-		c.Out.SetText(i, c.Arena.Keep(buf))
+		c.end(i, buf)
 		return nil
 	}
+}
+
+func appendRepeated(dst []byte, text string, times int, rest string) []byte {
+	for range times {
+		dst = append(dst, text...)
+	}
+	return append(dst, rest...)
 }
 
 func split(c *Call, i int) error {
 	text, delimiter := c.text(0, i), c.text(1, i)
-	if delimiter != "" || text == "" {
-		c.setTexts(i, splitParts(text, delimiter))
+	if delimiter == "" && text != "" {
+		c.splitUnits(i)
 		return nil
 	}
-	size := c.lengthOf(0, i)
-	parts := make([]string, size)
-	for k := range parts {
-		parts[k] = c.cut(0, i, k, k+1)
+	count := 1
+	if text != "" {
+		count += strings.Count(text, delimiter)
 	}
-	c.setTexts(i, parts)
+	child := c.Out.Children[0]
+	start := child.Extend(count)
+	for n := range count - 1 {
+		end := strings.Index(text, delimiter)
+		child.SetText(start+n, text[:end])
+		text = text[end+len(delimiter):]
+	}
+	child.SetText(start+count-1, text)
+	c.Out.SetSpan(i, start, count)
 	return nil
 }
 
-func splitParts(text, delimiter string) []string {
-	if text == "" {
-		return []string{""}
+// splitUnits sets row i to the units of the text, or the bytes, in argument 0.
+// Both halves of a character beyond U+FFFF are question marks.
+func (c *Call) splitUnits(i int) {
+	text, size := c.text(0, i), c.lengthOf(0, i)
+	child := c.Out.Children[0]
+	start := child.Extend(size)
+	c.Out.SetSpan(i, start, size)
+	if len(text) == size {
+		for n := range size {
+			child.SetText(start+n, text[n:n+1])
+		}
+		return
 	}
-	return strings.Split(text, delimiter)
+	for at := 0; at < len(text); {
+		r, width := utf8.DecodeRuneInString(text[at:])
+		if r > 0xFFFF {
+			child.SetText(start, "?")
+			child.SetText(start+1, "?")
+			start++
+		} else {
+			child.SetText(start, text[at:at+width])
+		}
+		start++
+		at += width
+	}
 }
 
 // setTexts sets row i of the result, an ARRAY of texts, to views of the inputs
@@ -183,34 +218,18 @@ func splitToMap(c *Call, i int) error {
 	if entry == "" || separator == "" || entry == separator {
 		return nil
 	}
-	var keys, values []string
-	at := map[string]int{}
-	for _, part := range strings.Split(text, entry) {
+	builder := c.mapBuilder()
+	for rest, more := text, true; more; {
+		var part string
+		part, rest, more = strings.Cut(rest, entry)
+		key, value, found := strings.Cut(part, separator)
+		if !found {
+			continue
+		}
 		// What stands behind a second separator belongs to no entry.
-		pair := strings.SplitN(part, separator, 3)
-		if len(pair) < 2 {
-			continue
-		}
-		key, value := pair[0], pair[1]
-		if k, known := at[key]; known {
-			values[k] = value
-			continue
-		}
-		at[key] = len(keys)
-		keys, values = append(keys, key), append(values, value)
+		value, _, _ = strings.Cut(value, separator)
+		builder.putText(key, value)
 	}
-	c.setTextMap(i, keys, values)
+	builder.finish(i)
 	return nil
-}
-
-// setTextMap sets row i of the result, a MAP<STRING, STRING>.
-func (c *Call) setTextMap(i int, keys, values []string) {
-	keyVector, valueVector := c.Out.Children[0], c.Out.Children[1]
-	start := keyVector.Extend(len(keys))
-	valueVector.Extend(len(keys))
-	for k := range keys {
-		keyVector.SetText(start+k, keys[k])
-		valueVector.SetText(start+k, values[k])
-	}
-	c.Out.SetSpan(i, start, len(keys))
 }

@@ -20,13 +20,14 @@ var errCube = errors.New("CUBE_EXPLODE takes at most 20 elements")
 // cubeExplode counts from all elements null up to all kept, the last element
 // changing fastest. A null element is the same kept or not, and counts once.
 func cubeExplode(c *Call, i int) error {
-	list := c.elements(0, i)
-	var kept []int
+	list := c.elements(c.scratch.elements[:0], 0, i)
+	kept := c.scratch.order[:0]
 	for n, e := range list {
 		if !e.null() {
 			kept = append(kept, n)
 		}
 	}
+	c.scratch.elements, c.scratch.order = list, kept
 	if len(list) > maxCube {
 		return errCube
 	}

@@ -40,16 +40,13 @@ var textFunctions = []*Function{
 	},
 	{
 		Name: "REPLACE", Doc: "Replaces all occurrences of the second text by the third.",
-		Overloads: []*Overload{{Signature: "(STRING, STRING, STRING) STRING", Row: func(c *Call, i int) error {
-			c.keep(i, []byte(strings.ReplaceAll(c.text(0, i), c.text(1, i), c.text(2, i))))
-			return nil
-		}}},
+		Overloads: []*Overload{{Signature: "(STRING, STRING, STRING) STRING", Row: replace}},
 	},
 	{
 		Name: "MD5", Doc: "Returns the MD5 hash of a text in lower-case hexadecimal digits.",
 		Overloads: []*Overload{{Signature: "(STRING) STRING", Row: func(c *Call, i int) error {
 			sum := md5.Sum(column.Bytes(c.text(0, i)))
-			c.keep(i, hex.AppendEncode(nil, sum[:]))
+			c.Out.SetText(i, c.Arena.Keep(hex.AppendEncode(c.Arena.Tail(2*len(sum)), sum[:])))
 			return nil
 		}}},
 	},
@@ -109,7 +106,7 @@ func upperCase(c *Call, i int) error {
 // mapRunes maps the characters of a text. The sharp s is the one common letter
 // whose upper case is two.
 func (c *Call) mapRunes(i int, text string, change func(rune) rune) {
-	buf := c.Arena.Tail(len(text) + utf8.UTFMax)
+	buf := c.begin()
 	upper := change('a') == 'A'
 	for _, r := range text {
 		if r == 'ß' && upper {
@@ -118,7 +115,7 @@ func (c *Call) mapRunes(i int, text string, change func(rune) rune) {
 		}
 		buf = utf8.AppendRune(buf, change(r))
 	}
-	c.Out.SetText(i, c.Arena.Keep(buf))
+	c.end(i, buf)
 }
 
 func length(c *Call, i int) error {
@@ -127,10 +124,9 @@ func length(c *Call, i int) error {
 }
 
 func initialCapitals(c *Call, i int) error {
-	text := c.text(0, i)
-	buf := make([]byte, 0, len(text))
+	buf := c.begin()
 	first := true
-	for _, r := range text {
+	for _, r := range c.text(0, i) {
 		if first {
 			r = unicode.ToUpper(r)
 		} else {
@@ -139,7 +135,33 @@ func initialCapitals(c *Call, i int) error {
 		first = unicode.IsSpace(r)
 		buf = utf8.AppendRune(buf, r)
 	}
-	c.keep(i, buf)
+	c.end(i, buf)
+	return nil
+}
+
+// replace puts the third text before every character and at the end, if the
+// second one is empty.
+func replace(c *Call, i int) error {
+	text, old, replacement := c.text(0, i), c.text(1, i), c.text(2, i)
+	at := strings.Index(text, old)
+	if at < 0 {
+		c.Out.SetText(i, text)
+		return nil
+	}
+	buf := c.begin()
+	for ; at >= 0; at = strings.Index(text, old) {
+		buf = append(append(buf, text[:at]...), replacement...)
+		text = text[at+len(old):]
+		if old == "" {
+			if text == "" {
+				break
+			}
+			_, width := utf8.DecodeRuneInString(text)
+			buf = append(buf, text[:width]...)
+			text = text[width:]
+		}
+	}
+	c.end(i, append(buf, text...))
 	return nil
 }
 
@@ -148,23 +170,21 @@ func characterOfCode(c *Call, i int) error {
 	if code < 0 || code > unicode.MaxRune || !utf8.ValidRune(rune(code)) {
 		return nil
 	}
-	c.keep(i, utf8.AppendRune(nil, rune(code)))
+	c.Out.SetText(i, c.Arena.Keep(utf8.AppendRune(c.Arena.Tail(utf8.UTFMax), rune(code))))
 	return nil
 }
 
 func characterOfEscape(c *Call, i int) error {
-	buf, err := unescapeUnicode(c.text(0, i))
-	if err == nil {
-		c.keep(i, buf)
+	if buf, err := appendUnescaped(c.begin(), c.text(0, i)); err == nil {
+		c.end(i, buf)
 	}
 	return nil
 }
 
 var errEscape = errors.New(`not of the form \uXXXX`)
 
-// unescapeUnicode reads a text of \uXXXX escapes of UTF-16 units.
-func unescapeUnicode(text string) ([]byte, error) {
-	var buf []byte
+// appendUnescaped reads a text of \uXXXX escapes of UTF-16 units.
+func appendUnescaped(buf []byte, text string) ([]byte, error) {
 	high := rune(0)
 	if text == "" {
 		return nil, errEscape
@@ -174,7 +194,7 @@ func unescapeUnicode(text string) ([]byte, error) {
 			return nil, errEscape
 		}
 		var pair [2]byte
-		if _, err := hex.Decode(pair[:], []byte(text[2:6])); err != nil {
+		if _, err := hex.Decode(pair[:], column.Bytes(text[2:6])); err != nil {
 			return nil, errEscape
 		}
 		r := rune(pair[0])<<8 | rune(pair[1])

@@ -1,8 +1,10 @@
 package fn
 
 import (
+	"encoding/binary"
 	"unicode/utf8"
 
+	"millrace/exec/column"
 	"millrace/sql/types"
 )
 
@@ -10,8 +12,34 @@ import (
 // character beyond U+FFFF has two; half of one becomes a question mark.
 
 func ascii(text string) bool {
+	const high = 0x8080808080808080
+	bytes := column.Bytes(text)
+	for len(bytes) >= 8 {
+		if binary.LittleEndian.Uint64(bytes)&high != 0 {
+			return false
+		}
+		bytes = bytes[8:]
+	}
+	for _, b := range bytes {
+		if b >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// isWord tells whether text is a word of upper-case ASCII letters, written in
+// any case.
+func isWord(text, word string) bool {
+	if len(text) != len(word) {
+		return false
+	}
 	for i := range len(text) {
-		if text[i] >= utf8.RuneSelf {
+		b := text[i]
+		if b >= 'a' && b <= 'z' {
+			b -= 'a' - 'A'
+		}
+		if b != word[i] {
 			return false
 		}
 	}
@@ -33,13 +61,13 @@ func units(text string) int {
 	return n
 }
 
-// slice is the units from .. to of a text, 0 <= from <= to <= units(text).
-func slice(text string, from, to int) string {
+// slice is the units from .. to of a text, 0 <= from <= to <= units(text), and
+// whether half a character was cut off at either end.
+func slice(text string, from, to int) (part string, cutStart, cutEnd bool) {
 	if ascii(text) {
-		return text[from:to]
+		return text[from:to], false, false
 	}
 	start, end, at := -1, len(text), 0
-	cutStart, cutEnd := false, false
 	for i, r := range text {
 		if at >= from && start < 0 {
 			start = i
@@ -63,17 +91,31 @@ func slice(text string, from, to int) string {
 	if start < 0 {
 		start = len(text)
 	}
-	return mend(text[min(start, end):end], cutStart && from < to, cutEnd && from < to)
+	return text[min(start, end):end], cutStart && from < to, cutEnd && from < to
 }
 
-func mend(text string, start, end bool) string {
-	if start {
-		text = "?" + text
+// unitsEnd is where the first n units of a text end in bytes, without half a
+// character.
+func unitsEnd(text string, n int) int {
+	part, _, _ := slice(text, 0, n)
+	return len(part)
+}
+
+// slice is a part of a text with question marks for halves of characters.
+func (c *Call) slice(text string, from, to int) string {
+	part, cutStart, cutEnd := slice(text, from, to)
+	if !cutStart && !cutEnd {
+		return part
 	}
-	if end {
-		text += "?"
+	buf := c.Arena.Tail(len(part) + 2)
+	if cutStart {
+		buf = append(buf, '?')
 	}
-	return text
+	buf = append(buf, part...)
+	if cutEnd {
+		buf = append(buf, '?')
+	}
+	return c.Arena.Keep(buf)
 }
 
 // lengthOf is the length of a text or of bytes in row i of argument k.
@@ -89,7 +131,7 @@ func (c *Call) cut(k, i, from, to int) string {
 	if c.Args[k].Type.Kind == types.KindBytes {
 		return c.text(k, i)[from:to]
 	}
-	return slice(c.text(k, i), from, to)
+	return c.slice(c.text(k, i), from, to)
 }
 
 // unitOffset is the position in units of byte offset at of a text.

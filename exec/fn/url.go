@@ -1,39 +1,37 @@
 package fn
 
 import (
-	"fmt"
+	"encoding/hex"
 	"net/url"
 	"strconv"
 	"strings"
+
+	"millrace/exec/column"
 )
 
 var urlFunctions = []*Function{
 	{
 		Name: "URL_ENCODE_PARAM", Doc: "Encodes a text as the value of a form field.",
 		Overloads: []*Overload{{Signature: "(STRING) STRING", Row: func(c *Call, i int) error {
-			c.keep(i, encodeParameter(c.text(0, i)))
+			c.end(i, appendParameter(c.begin(), c.text(0, i)))
 			return nil
 		}}},
 	},
 	{
 		Name: "URL_DECODE_PARAM", Doc: "Decodes the value of a form field.",
 		Overloads: []*Overload{{Signature: "(STRING) STRING", Row: func(c *Call, i int) error {
-			text, err := url.QueryUnescape(c.text(0, i))
-			if err == nil {
-				c.keep(i, []byte(text))
-			}
-			return err
+			return c.setUnescaped(i, c.text(0, i), true)
 		}}},
 	},
-	urlPart("URL_EXTRACT_FRAGMENT", "Returns the fragment of a URL.", func(u *url.URL) string { return u.Fragment }),
-	urlPart("URL_EXTRACT_HOST", "Returns the host of a URL.", func(u *url.URL) string { return u.Hostname() }),
-	urlPart("URL_EXTRACT_PROTOCOL", "Returns the scheme of a URL.", func(u *url.URL) string { return u.Scheme }),
+	urlPart("URL_EXTRACT_FRAGMENT", "Returns the fragment of a URL.", func(u uri) string { return u.fragment }),
+	urlPart("URL_EXTRACT_HOST", "Returns the host of a URL.", func(u uri) string { return u.host }),
+	urlPart("URL_EXTRACT_PROTOCOL", "Returns the scheme of a URL.", func(u uri) string { return u.scheme }),
 	{
 		Name: "URL_EXTRACT_PATH", Doc: "Returns the path of a URL.",
 		Overloads: []*Overload{{Signature: "(STRING) STRING", Row: func(c *Call, i int) error {
-			u, err := c.url(i)
-			if err == nil && u.Opaque == "" {
-				c.keep(i, []byte(u.Path))
+			u, err := readURI(c.text(0, i))
+			if err == nil && !u.opaque {
+				c.Out.SetText(i, u.path)
 			}
 			return err
 		}}},
@@ -41,25 +39,21 @@ var urlFunctions = []*Function{
 	{
 		Name: "URL_EXTRACT_QUERY", Doc: "Returns the query of a URL.",
 		Overloads: []*Overload{{Signature: "(STRING) STRING", Row: func(c *Call, i int) error {
-			u, err := c.url(i)
-			if err != nil || u.RawQuery == "" {
+			u, err := readURI(c.text(0, i))
+			if err != nil || u.query == "" {
 				return err
 			}
-			query, err := url.PathUnescape(u.RawQuery)
-			if err == nil {
-				c.keep(i, []byte(query))
-			}
-			return err
+			return c.setUnescaped(i, u.query, false)
 		}}},
 	},
 	{
 		Name: "URL_EXTRACT_PORT", Doc: "Returns the port of a URL.",
 		Overloads: []*Overload{{Signature: "(STRING) INTEGER", Row: func(c *Call, i int) error {
-			u, err := c.url(i)
-			if err != nil || u.Port() == "" {
+			u, err := readURI(c.text(0, i))
+			if err != nil || u.port == "" {
 				return err
 			}
-			port, err := strconv.ParseInt(u.Port(), 10, 32)
+			port, err := strconv.ParseInt(u.port, 10, 32)
 			if err == nil {
 				c.Out.SetInt(i, port)
 			}
@@ -72,30 +66,16 @@ var urlFunctions = []*Function{
 	},
 }
 
-// url reads argument 0 as a URI; Go reads more than Java: blanks and control
-// characters are refused here as there.
-func (c *Call) url(i int) (*url.URL, error) {
-	text := c.text(0, i)
-	if strings.ContainsAny(text, " <>\"{}|\\^`") {
-		return nil, fmt.Errorf("'%s' is no URI: illegal character", text)
-	}
-	u, err := url.Parse(text)
-	if err != nil {
-		return nil, fmt.Errorf("no URI: %w", err)
-	}
-	return u, nil
-}
-
 // urlPart is a function that returns a part of a URL, null if it is absent.
-func urlPart(name, doc string, part func(*url.URL) string) *Function {
+func urlPart(name, doc string, part func(uri) string) *Function {
 	return &Function{Name: name, Doc: doc, Overloads: []*Overload{{
 		Signature: "(STRING) STRING", Row: func(c *Call, i int) error {
-			u, err := c.url(i)
+			u, err := readURI(c.text(0, i))
 			if err != nil {
 				return err
 			}
 			if text := part(u); text != "" {
-				c.keep(i, []byte(text))
+				c.Out.SetText(i, text)
 			}
 			return nil
 		},
@@ -103,39 +83,75 @@ func urlPart(name, doc string, part func(*url.URL) string) *Function {
 }
 
 func urlParameter(c *Call, i int) error {
-	u, err := c.url(i)
-	if err != nil {
+	u, err := readURI(c.text(0, i))
+	if err != nil || u.query == "" {
 		return err
 	}
-	for _, field := range strings.Split(u.RawQuery, "&") {
+	for field, rest, more := "", u.query, true; more; {
+		field, rest, more = strings.Cut(rest, "&")
 		name, value, _ := strings.Cut(field, "=")
-		if decoded, err := url.QueryUnescape(name); err != nil || decoded != c.text(1, i) || u.RawQuery == "" {
+		decoded, err := appendDecoded(c.begin(), name, true)
+		if err != nil {
 			continue
 		}
-		decoded, err := url.QueryUnescape(value)
-		if err != nil {
-			return err
+		c.scratch.text = decoded
+		if string(decoded) == c.text(1, i) {
+			return c.setUnescaped(i, value, true)
 		}
-		c.keep(i, []byte(decoded))
-		return nil
 	}
 	return nil
 }
 
-// encodeParameter is Java's URLEncoder: letters, digits and .-*_ stay, a blank
-// becomes a plus.
-func encodeParameter(text string) []byte {
-	const digits = "0123456789ABCDEF"
-	var buf []byte
-	for _, b := range []byte(text) {
+// setUnescaped sets row i of the result to a text whose escapes are decoded;
+// a plus stands for a blank in form fields.
+func (c *Call) setUnescaped(i int, text string, form bool) error {
+	if strings.IndexByte(text, '%') < 0 && (!form || strings.IndexByte(text, '+') < 0) {
+		c.Out.SetText(i, text)
+		return nil
+	}
+	buf, err := appendDecoded(c.begin(), text, form)
+	if err == nil {
+		c.end(i, buf)
+	}
+	return err
+}
+
+// appendDecoded appends a text with its %XX decoded.
+func appendDecoded(dst []byte, text string, form bool) ([]byte, error) {
+	for at := 0; at < len(text); at++ {
+		b := text[at]
 		switch {
-		case b == ' ':
-			buf = append(buf, '+')
-		case b >= 'a' && b <= 'z', b >= 'A' && b <= 'Z', b >= '0' && b <= '9', strings.IndexByte(".-*_", b) >= 0:
-			buf = append(buf, b)
+		case b == '%':
+			if at+2 >= len(text) {
+				return nil, url.EscapeError(text[at:])
+			}
+			var err error
+			if dst, err = hex.AppendDecode(dst, column.Bytes(text[at+1:at+3])); err != nil {
+				return nil, url.EscapeError(text[at : at+3])
+			}
+			at += 2
+		case b == '+' && form:
+			dst = append(dst, ' ')
 		default:
-			buf = append(buf, '%', digits[b>>4], digits[b&15])
+			dst = append(dst, b)
 		}
 	}
-	return buf
+	return dst, nil
+}
+
+// appendParameter is Java's URLEncoder: letters, digits and .-*_ stay, a blank
+// becomes a plus.
+func appendParameter(dst []byte, text string) []byte {
+	const digits = "0123456789ABCDEF"
+	for i := range len(text) {
+		switch b := text[i]; {
+		case b == ' ':
+			dst = append(dst, '+')
+		case b >= 'a' && b <= 'z', b >= 'A' && b <= 'Z', b >= '0' && b <= '9', strings.IndexByte(".-*_", b) >= 0:
+			dst = append(dst, b)
+		default:
+			dst = append(dst, '%', digits[b>>4], digits[b&15])
+		}
+	}
+	return dst
 }

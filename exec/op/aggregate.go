@@ -59,7 +59,7 @@ func newAggregate(node *plan.Aggregate, env *Environment, next Operator) (*aggre
 		groupBefore:  make([]*column.Vector, len(node.Groups)),
 	}
 	var err error
-	if a.state, err = newGroupState(node.Calls); err != nil {
+	if a.state, err = newGroupState(node); err != nil {
 		return nil, err
 	}
 	if err = a.setWindow(node.Window); err != nil {
@@ -68,9 +68,6 @@ func newAggregate(node *plan.Aggregate, env *Environment, next Operator) (*aggre
 	if a.changes {
 		if !input.KeepsBefore {
 			return nil, fmt.Errorf("aggregation: its input is a table that does not hand on the row before a change")
-		}
-		if err = a.state.takesBack(); err != nil {
-			return nil, err
 		}
 	}
 	if a.store, err = env.Store(node.Store); err != nil {

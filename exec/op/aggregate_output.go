@@ -192,14 +192,20 @@ func (o *output) fault(b *column.Batch, i int32, name string, err error) {
 	}
 }
 
+// warmRows is how many rows are read ahead of the work on them.
+const warmRows = 128
+
 // changed puts out the change of each group since the last commit.
 func (o *output) changed(a *aggregate) error {
 	piece := o.pieces(a)
 	for _, start := range a.store.Windows() {
 		table := a.store.Lookup(start)
-		for _, row := range table.Touched() {
-			if err := piece.add(table, row); err != nil {
-				return err
+		for rows := range slices.Chunk(table.Touched(), warmRows) {
+			table.Warm(rows)
+			for _, row := range rows {
+				if err := piece.add(table, row); err != nil {
+					return err
+				}
 			}
 		}
 	}

@@ -92,7 +92,7 @@ func storeLayout(node plan.Node, name string) (layout state.Layout, found bool, 
 		}
 	case *plan.Aggregate:
 		if n.Store == name {
-			groups, err := newGroupState(n.Calls)
+			groups, err := newGroupState(n)
 			if err != nil {
 				return state.Layout{}, false, err
 			}

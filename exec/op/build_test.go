@@ -8,6 +8,7 @@ import (
 	"millrace/exec/expr"
 	"millrace/planner/catalog"
 	"millrace/planner/plan"
+	"millrace/sql/types"
 	"millrace/state"
 )
 
@@ -39,8 +40,17 @@ func TestBuildRefuses(t *testing.T) {
 			p.Output.KeepsBefore = true
 			return subgraphOf(p)
 		}(), "does not hand on the row before a change"},
-		{"minimum of a table", subgraphOf(aggregateOf(table(tableColumns), "G", nil, "MIN A")), "aggregate MIN A cannot take a table's old row out again"},
-		{"maximum of a table", subgraphOf(aggregateOf(table(tableColumns), "K", nil, "MAX G")), "aggregate MAX G cannot take a table's old row out again"},
+		{"parameter missing", subgraphOf(&plan.Aggregate{
+			Input: stream(streamColumns), Groups: []int{0}, Store: "AGG",
+			Calls: []plan.AggregateCall{{Function: "TOPK", Arguments: []int{2}, Inputs: []*types.Type{types.Integer}, Name: "TOPK(A)"}},
+		}), "aggregate TOPK(A): TOPK cannot be applied to (INTEGER)"},
+		{"parameter no literal", subgraphOf(&plan.Aggregate{
+			Input: stream(streamColumns), Groups: []int{0}, Store: "AGG",
+			Calls: []plan.AggregateCall{{
+				Function: "TOPK", Arguments: []int{2}, Inputs: []*types.Type{types.Integer}, Name: "TOPK(A, K)",
+				Constants: []expr.Expr{columnExpr(stream(streamColumns), "K")},
+			}},
+		}), "aggregate TOPK(A, K): parameter K is no literal"},
 		{"window of a table", subgraphOf(aggregateOf(table(tableColumns), "G", tumbling(10, 0), "COUNT")), "windowed aggregation of a table"},
 		{"final without window", subgraphOf(final(aggregateOf(stream(streamColumns), "G", nil, "COUNT"))), "EMIT FINAL needs a window"},
 		{"session", subgraphOf(aggregateOf(stream(streamColumns), "G", session, "COUNT")), "no operator runs SESSION windows"},

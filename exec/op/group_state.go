@@ -5,7 +5,9 @@ import (
 	"fmt"
 
 	"millrace/exec/column"
+	"millrace/exec/expr"
 	"millrace/exec/fn"
+	"millrace/planner/catalog"
 	"millrace/planner/plan"
 	"millrace/state"
 )
@@ -29,11 +31,10 @@ type groupState struct {
 // callArguments are the argument columns of one call, of the rows that come in
 // and of the rows that are taken out.
 type callArguments struct {
-	columns        []int
-	after, before  fn.Arguments
-	result         int // number of the call
-	name           string
-	neverTakenBack bool
+	columns       []int
+	after, before fn.Arguments
+	result        int // number of the call
+	name          string
 }
 
 type fixedCall struct {
@@ -46,15 +47,15 @@ type variableCall struct {
 	fn.Variable
 }
 
-func newGroupState(calls []plan.AggregateCall) (*groupState, error) {
+func newGroupState(node *plan.Aggregate) (*groupState, error) {
 	g := &groupState{}
-	for i, call := range calls {
-		signature, err := fn.ResolveAggregate(call.Function, call.Inputs, len(call.Constants))
+	for i, call := range node.Calls {
+		signature, err := resolveCall(&call, useOf(node))
 		if err != nil {
 			return nil, fmt.Errorf("aggregate %s: %w", call.Name, err)
 		}
 		arguments := callArguments{
-			columns: call.Arguments, result: i, name: call.Name, neverTakenBack: !signature.Undoable,
+			columns: call.Arguments, result: i, name: call.Name,
 			after: make(fn.Arguments, len(call.Arguments)), before: make(fn.Arguments, len(call.Arguments)),
 		}
 		if fixed := signature.Fixed(g.lengths); fixed != nil {
@@ -68,19 +69,27 @@ func newGroupState(calls []plan.AggregateCall) (*groupState, error) {
 	return g, nil
 }
 
-// takesBack fails if a row cannot be taken out of all calls again.
-func (g *groupState) takesBack() error {
-	for _, call := range g.fixed {
-		if call.neverTakenBack {
-			return fmt.Errorf("aggregate %s cannot take a table's old row out again", call.name)
-		}
+// useOf is what an aggregation does to the rows of its groups.
+func useOf(node *plan.Aggregate) fn.Use {
+	if node.Input.Schema().Changes {
+		return fn.TableUse
 	}
-	for _, call := range g.variable {
-		if call.neverTakenBack {
-			return fmt.Errorf("aggregate %s cannot take a table's old row out again", call.name)
-		}
+	if node.Window != nil && node.Window.Kind == catalog.Session {
+		return fn.SessionUse
 	}
-	return nil
+	return fn.StreamUse
+}
+
+func resolveCall(call *plan.AggregateCall, use fn.Use) (*fn.AggregateSignature, error) {
+	constants := make([]any, len(call.Constants))
+	for k, c := range call.Constants {
+		literal, ok := c.(*expr.Literal)
+		if !ok {
+			return nil, fmt.Errorf("parameter %s is no literal", c)
+		}
+		constants[k] = literal.Value
+	}
+	return fn.ResolveAggregate(call.Function, call.Inputs, constants, use)
 }
 
 func (g *groupState) layout() state.Layout { return state.Layout{Fixed: g.size} }

@@ -8,6 +8,7 @@ import (
 
 	"millrace/exec/column"
 	"millrace/exec/expr"
+	"millrace/exec/fn"
 	"millrace/planner/plan"
 	"millrace/sql/types"
 	"millrace/state"
@@ -238,6 +239,8 @@ func valueText(v *column.Vector, i int) string {
 		return v.Decimals[i].Text(v.Type.Scale)
 	case types.KindString, types.KindBytes:
 		return "'" + v.Texts[i] + "'"
+	case types.KindArray, types.KindMap, types.KindStruct:
+		return string(fn.AppendText(nil, v, i))
 	}
 	return strconv.FormatInt(v.Ints[i], 10)
 }

@@ -1,6 +1,7 @@
 package op
 
 import (
+	"strconv"
 	"strings"
 
 	"millrace/exec/expr"
@@ -92,7 +93,7 @@ func hopping(size, advance, grace int64) *plan.Window {
 	return &plan.Window{Kind: catalog.Hopping, Size: size, Advance: advance, Grace: grace}
 }
 
-// aggregateOf groups by columns; calls read `COUNT`, `SUM A`.
+// aggregateOf groups by columns; calls read `COUNT`, `SUM A`, `TOPK A 2`.
 func aggregateOf(input plan.Node, groups string, window *plan.Window, calls ...string) *plan.Aggregate {
 	a := &plan.Aggregate{Input: input, Window: window, Store: "AGG"}
 	a.Output = plan.Schema{Changes: true, KeepsBefore: true, WindowStart: -1, WindowEnd: -1}
@@ -113,11 +114,15 @@ func aggregateOf(input plan.Node, groups string, window *plan.Window, calls ...s
 		words := strings.Fields(text)
 		call := plan.AggregateCall{Function: words[0], Name: strings.Join(words, " ")}
 		for _, name := range words[1:] {
+			if n, err := strconv.ParseInt(name, 10, 64); err == nil {
+				call.Constants = append(call.Constants, number(n))
+				continue
+			}
 			c := columnOf(input, name)
 			call.Arguments = append(call.Arguments, c)
 			call.Inputs = append(call.Inputs, input.Schema().Columns[c].Type)
 		}
-		s, err := fn.ResolveAggregate(call.Function, call.Inputs, 0)
+		s, err := resolveCall(&call, fn.StreamUse)
 		if err != nil {
 			panic(err)
 		}
@@ -239,6 +244,14 @@ var plans = map[string]func() *plan.Subgraph{
 	},
 	"table aggregation": func() *plan.Subgraph {
 		return subgraphOf(aggregateOf(table(tableColumns), "G", nil, "COUNT", "SUM A", "AVG A"))
+	},
+	"lists": func() *plan.Subgraph {
+		return subgraphOf(aggregateOf(stream(streamColumns), "K", nil,
+			"COLLECT_LIST A", "MIN A", "TOPK A G 2", "HISTOGRAM G", "LATEST_BY_OFFSET G", "CORRELATION A K", "COUNT_DISTINCT G"))
+	},
+	"table lists": func() *plan.Subgraph {
+		return subgraphOf(aggregateOf(table(tableColumns), "G", nil,
+			"COLLECT_SET A", "MIN A", "MAX A", "TOPK A K 2", "LATEST_BY_OFFSET A", "EARLIEST_BY_OFFSET A 2", "COUNT_DISTINCT A", "ATTR A"))
 	},
 	"regrouped table aggregation": func() *plan.Subgraph {
 		t := table(tableColumns)

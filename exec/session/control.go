@@ -39,12 +39,7 @@ func (s *Session) control(ctx context.Context, n *ast.Control) (*Result, error) 
 	if len(queries) == 0 {
 		return &Result{Message: "There is no query."}, nil
 	}
-	verb := "are"
-	if len(queries) == 1 {
-		verb = "is"
-	}
-	counted := strings.Replace(planner.Counted(len(queries), "query"), "querys", "queries", 1)
-	return &Result{Message: fmt.Sprintf("%s %s %s.", counted, verb, done)}, nil
+	return &Result{Message: fmt.Sprintf("%s %s %s.", planner.Counted(len(queries), "query"), areOrIs(int64(len(queries))), done)}, nil
 }
 
 func (s *Session) unknownQuery(id string, at types.Position) error {

@@ -105,11 +105,12 @@ func (s *Session) createAs(ctx context.Context, n *ast.CreateSource, text string
 	if creation.Exists {
 		return existing(n), nil
 	}
-	run := s.start
 	if creation.Replaces {
-		run = s.replace
+		err = s.replace(ctx, creation.Query, n.Position)
+	} else {
+		err = s.start(ctx, creation.Query)
 	}
-	if err := run(ctx, creation.Query); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	source := creation.Source

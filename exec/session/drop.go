@@ -2,24 +2,28 @@ package session
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"millrace/kafkaio"
 	"millrace/planner/catalog"
 	"millrace/sql/ast"
 	"millrace/sql/types"
 )
 
-// drop executes DROP STREAM, TABLE and TYPE.
+// drop executes DROP STREAM, TABLE, TYPE and FUNCTION.
 func (s *Session) drop(ctx context.Context, n *ast.Drop) (*Result, error) {
 	switch n.What {
 	case "TYPE":
 		return s.dropType(n)
 	case "STREAM", "TABLE":
 		return s.dropSource(ctx, n)
+	case "FUNCTION":
+		return s.dropFunction(n)
 	case "CONNECTOR":
-		return nil, refusal(&ast.CreateConnector{Position: n.Position})
+		return nil, noConnectors(n.Position)
 	}
 	return nil, types.Unsupported("DROP " + n.What).At(n.Position)
 }
@@ -54,31 +58,48 @@ func (s *Session) dropSource(ctx context.Context, n *ast.Drop) (*Result, error) 
 		return nil, err
 	}
 	s.catalog.DropSource(n.Name)
-	if n.DeleteTopic {
-		if err := s.options.Log.DeleteTopic(ctx, source.Topic); err != nil {
+	if n.DeleteTopic && s.options.Log != nil {
+		if err := s.deleteTopic(ctx, source.Topic); err != nil {
 			return nil, fmt.Errorf("%s is dropped, but deleting its topic %s failed: %w", n.Name, source.Topic, err)
 		}
 	}
 	return &Result{Message: fmt.Sprintf("%s %s is dropped.", title(source.Kind), n.Name)}, nil
 }
 
+// deleteTopic deletes a topic, if it is there. The session's producer goes with
+// it: the numbers that it gives to batches say nothing to a new topic of the name.
+func (s *Session) deleteTopic(ctx context.Context, topic string) error {
+	if s.producer != nil {
+		if err := s.producer.Close(); err != nil {
+			return err
+		}
+		s.producer = nil
+	}
+	if err := s.options.Log.DeleteTopic(ctx, topic); err != nil && !errors.Is(err, kafkaio.ErrUnknownTopic) {
+		return err
+	}
+	return nil
+}
+
 // stopWriter ends the query that made the source. Other queries that use it
 // forbid the drop.
 func (s *Session) stopWriter(ctx context.Context, source *catalog.Source, n *ast.Drop) error {
 	for _, q := range s.catalog.Queries() {
-		if q.ID != source.CreatedBy && (q.Sink == n.Name || slices.Contains(q.Sources, n.Name)) {
-			return types.Errorf(types.CodeStatement, "query %s uses %s", q.ID, n.Name).At(n.Position).
-				WithHint("drop what the query fills first")
+		if q.ID == source.CreatedBy {
+			continue
+		}
+		switch {
+		case q.Sink == n.Name:
+			return types.Errorf(types.CodeStatement, "query %s writes to %s", q.ID, n.Name).At(n.Position).
+				WithHint("end it first: TERMINATE %s", q.ID)
+		case slices.Contains(q.Sources, n.Name):
+			return types.Errorf(types.CodeStatement, "query %s reads %s", q.ID, n.Name).At(n.Position).
+				WithHint("drop %s first, or end the query: TERMINATE %s", q.Sink, q.ID)
 		}
 	}
-	if source.CreatedBy == "" {
+	delete(s.plans, source.CreatedBy)
+	if _, runs := s.catalog.Query(source.CreatedBy); !runs {
 		return nil
 	}
-	if s.options.Engine != nil {
-		if err := s.options.Engine.Stop(ctx, source.CreatedBy); err != nil {
-			return err
-		}
-	}
-	s.catalog.DropQuery(source.CreatedBy)
-	return nil
+	return s.terminate(ctx, source.CreatedBy)
 }

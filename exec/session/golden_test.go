@@ -3,6 +3,8 @@ package session_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -20,6 +22,8 @@ import (
 //
 //	topic name=NAME partitions=N   makes a topic
 //	script                         executes statements; each prints its result or error
+//	check                          checks a script by itself and prints its errors
+//	records topic=NAME             prints what a topic holds
 //
 // go test ./exec/session -rewrite writes the files anew.
 func TestGolden(t *testing.T) {
@@ -42,6 +46,12 @@ func TestGolden(t *testing.T) {
 				return ""
 			case "script":
 				return runScript(s, d.Input)
+			case "check":
+				return check(d.Input)
+			case "records":
+				var topic string
+				d.ScanArgs(t, "topic", &topic)
+				return records(t, log, topic)
 			}
 			t.Fatalf("unknown command %s", d.Cmd)
 			return ""
@@ -64,11 +74,75 @@ func runScript(s *session.Session, text string) string {
 		case result.Text != "":
 			out.WriteString(result.Text)
 		default:
-			out.WriteString(result.Message + "\n")
+			writeResult(&out, result)
 		}
 	}
 	if err != nil {
 		out.WriteString("error: " + err.Error() + "\n")
 	}
 	return out.String()
+}
+
+// writeResult writes the message, and tables with a bar between cells.
+func writeResult(out *strings.Builder, result *session.Result) {
+	for _, table := range result.Tables {
+		if table.Title != "" {
+			out.WriteString(table.Title + "\n")
+		}
+		out.WriteString(strings.Join(table.Columns, " | ") + "\n")
+		for _, row := range table.Rows {
+			cells := make([]string, len(row))
+			for i, cell := range row {
+				cells[i] = strings.ReplaceAll(fmt.Sprint(cell), "\n", " ")
+			}
+			out.WriteString("  " + strings.Join(cells, " | ") + "\n")
+		}
+	}
+	if result.Message != "" {
+		out.WriteString(result.Message + "\n")
+	}
+}
+
+func check(text string) string {
+	var out strings.Builder
+	for _, fault := range session.Check(text, session.Options{Service: "test", Directory: "testdata"}, nil) {
+		out.WriteString(fault.Error() + "\n")
+	}
+	if out.Len() == 0 {
+		return "no errors\n"
+	}
+	return out.String()
+}
+
+// records are a topic's records: partition, key and value.
+func records(t *testing.T, log *memory.Log, topic string) string {
+	t.Helper()
+	topics, err := log.Topics(t.Context(), topic)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fetcher := log.NewFetcher(kafkaio.FetchOptions{})
+	defer fetcher.Close() //nolint:errcheck // it was only read
+	positions := map[kafkaio.TopicPartition]int64{}
+	for i := range topics[topic].Partitions {
+		positions[kafkaio.TopicPartition{Topic: topic, Partition: int32(i)}] = 0
+	}
+	fetcher.Assign(positions)
+	runs, err := fetcher.Poll(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, run := range runs {
+		for i := range run.Len() {
+			value := "null"
+			if run.Values[i] != nil {
+				value = string(run.Values[i])
+			}
+			lines = append(lines, fmt.Sprintf("%d@%d: %q %s", run.Partition, run.Offsets[i], run.Keys[i], value))
+		}
+		run.Release()
+	}
+	slices.Sort(lines)
+	return strings.Join(append(lines, ""), "\n")
 }

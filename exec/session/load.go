@@ -34,6 +34,12 @@ func (s *Session) load(ctx context.Context, n *ast.Load) (*Result, error) {
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(s.options.Directory, name)
 	}
+	if s.options.Log == nil {
+		if _, err := os.Stat(name); err != nil {
+			return nil, fileError(n, name, err)
+		}
+		return &Result{Message: fmt.Sprintf("%s would be loaded into %s.", l.File, l.Source.Name)}, nil
+	}
 	if err := s.checkFile(l, name); err != nil {
 		return nil, fileError(n, name, err)
 	}
@@ -49,11 +55,22 @@ func (s *Session) load(ctx context.Context, n *ast.Load) (*Result, error) {
 	if err != nil {
 		return nil, fileError(n, name, err)
 	}
-	message := fmt.Sprintf("%d rows of %s are loaded into %s.", loaded, l.File, l.Source.Name)
+	message := fmt.Sprintf("%s of %s %s loaded into %s", planner.Counted(int(loaded), "row"), l.File, areOrIs(loaded), l.Source.Name)
 	if before > 0 {
-		message = fmt.Sprintf("%d rows of %s are loaded into %s; %d were there already.", loaded, l.File, l.Source.Name, before)
+		verb := "were"
+		if before == 1 {
+			verb = "was"
+		}
+		message += fmt.Sprintf("; %d %s there already", before, verb)
 	}
-	return &Result{Message: message}, nil
+	return &Result{Message: message + "."}, nil
+}
+
+func areOrIs(n int64) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
 }
 
 // fileError gives a fault of a file the place of its name in the statement.

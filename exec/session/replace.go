@@ -13,13 +13,13 @@ import (
 // replace lets a query take the place of the one of the same id: the old one
 // is stopped after a commit, and the new one goes on from its positions and
 // with its stores. If the new one does not start, the old one runs on.
-func (s *Session) replace(ctx context.Context, q *plan.Query) error {
+func (s *Session) replace(ctx context.Context, q *plan.Query, at types.Position) error {
 	old, planned := s.plans[q.ID]
 	if !planned {
-		return types.Errorf(types.CodeStatement, "the plan of query %s is not known here, so it cannot be replaced", q.ID).
+		return types.Errorf(types.CodeStatement, "the plan of query %s is not known here, so it cannot be replaced", q.ID).At(at).
 			WithHint("drop what it fills and create that again")
 	}
-	if err := planner.CheckQueryReplacement(old, q, types.Position{}); err != nil {
+	if err := planner.CheckQueryReplacement(old, q, at); err != nil {
 		return err
 	}
 	if _, runs := s.catalog.Query(q.ID); !runs {

@@ -8,6 +8,7 @@ import (
 	"millrace/exec/column"
 	"millrace/kafkaio"
 	"millrace/kafkaio/format"
+	"millrace/planner"
 	"millrace/planner/catalog"
 	"millrace/sql/ast"
 	"millrace/sql/types"
@@ -18,6 +19,9 @@ func (s *Session) insertValues(ctx context.Context, n *ast.InsertValues) (*Resul
 	rows, err := s.planner().InsertValues(n)
 	if err != nil {
 		return nil, err
+	}
+	if s.options.Log == nil {
+		return inserted(rows), nil
 	}
 	w, err := s.newWriter(ctx, rows.Source)
 	if err != nil {
@@ -35,7 +39,11 @@ func (s *Session) insertValues(ctx context.Context, n *ast.InsertValues) (*Resul
 	if err := s.producer.Commit(ctx); err != nil {
 		return nil, fmt.Errorf("inserting into %s: %w", rows.Source.Name, err)
 	}
-	return &Result{Message: fmt.Sprintf("%d rows are inserted into %s.", rows.Len, rows.Source.Name)}, nil
+	return inserted(rows), nil
+}
+
+func inserted(rows *planner.Rows) *Result {
+	return &Result{Message: fmt.Sprintf("%s %s inserted into %s.", planner.Counted(rows.Len, "row"), areOrIs(int64(rows.Len)), rows.Source.Name)}
 }
 
 // writer writes rows of a source as records within the session's transaction.
@@ -78,7 +86,7 @@ func encoder(f catalog.Format, columns []catalog.Column) format.Encoder {
 	return kind.NewEncoder(specOf(f), fieldsOf(columns))
 }
 
-// append adds row i as a record.
+// append adds row i as a record. Without value columns its value is null.
 func (w *writer) append(ctx context.Context, key, value []*column.Vector, i int, timestamp int64) error {
 	var keyNull, valueNull bool
 	var err error

@@ -47,7 +47,7 @@ var allowed = map[string][]string{
 	},
 	"exec": {"sql/types", "exec/task", "planner/plan", "state", "kafkaio"},
 	"exec/session": {
-		"sql/types", "sql/token", "sql/ast", "sql/parser", "exec/column", "exec/expr", "planner", "planner/catalog",
+		"sql/types", "sql/token", "sql/ast", "sql/parser", "exec/column", "exec/fn", "exec/expr", "planner", "planner/catalog",
 		"planner/plan", "kafkaio", "kafkaio/format",
 	},
 	"exec/replay": {

@@ -48,6 +48,10 @@ func (p *planned) Start(_ context.Context, q *plan.Query) error {
 
 func (*planned) Stop(context.Context, string) error { return nil }
 
+func (*planned) Pause(string) error { return nil }
+
+func (*planned) Resume(string) error { return nil }
+
 // New plans a work and makes its task, with the table filled where it reads one.
 func New(ctx context.Context, w Work, options Options) (*Pipeline, error) {
 	if options.BatchRows == 0 {

@@ -1,0 +1,127 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"millrace/sql/ast"
+	"millrace/sql/token"
+	"millrace/sql/types"
+)
+
+// Check plans all statements of a script and gives every error in it, in the
+// order of the text, each with a position. It reads and writes nothing but
+// whether files of LOAD exist: topics are taken to exist, with as many partitions
+// as a statement wants. Of the options, Service, Directory and CheckProperty count.
+//
+// A statement that fails leaves doubt about what it was to declare. Later
+// errors of statements that name it may follow from the first, and are left out.
+func Check(text string, options Options, properties map[string]string) []*types.Error {
+	options.Log, options.Engine = nil, nil
+	options.Now = func() int64 { return 0 }
+	c := &checker{session: New(options), doubtful: map[string]bool{}}
+	for _, name := range slices.Sorted(maps.Keys(properties)) {
+		c.session.SetProperty(name, properties[name])
+	}
+	pieces, _, err := c.session.parser.Split(text)
+	for _, piece := range pieces {
+		c.statement(piece)
+	}
+	if err != nil {
+		c.report(err, types.Position{Line: 1, Column: 1})
+	}
+	return c.found
+}
+
+// checker is one check of a script.
+type checker struct {
+	session  *Session
+	found    []*types.Error
+	doubtful map[string]bool // names of sources, types and functions
+	// queries says that a statement which starts a query has failed: numbers in
+	// the ids of later ones are not what they will be.
+	queries bool
+}
+
+func (c *checker) statement(piece token.Piece) {
+	statement, err := c.session.parser.ParseStatement(piece, c.session.catalog.Variables)
+	if err == nil {
+		_, err = c.session.execute(context.Background(), statement, piece.Text)
+	}
+	name := declaredName(piece.Tokens)
+	if err == nil {
+		delete(c.doubtful, name)
+		return
+	}
+	if !c.follows(err, statement, piece) {
+		c.report(err, piece.Position)
+	}
+	if name != "" {
+		c.doubtful[name] = true
+	}
+	switch n := statement.(type) {
+	case *ast.CreateSource:
+		c.queries = c.queries || n.Query != nil
+	case *ast.InsertQuery, nil:
+		c.queries = true
+	}
+}
+
+// follows tells whether an error may come from an earlier one.
+func (c *checker) follows(err error, statement ast.Statement, piece token.Piece) bool {
+	var fault *types.Error
+	if !errors.As(err, &fault) {
+		return false
+	}
+	switch fault.Code {
+	case types.CodeSyntax, types.CodeProperty, types.CodeUnsupported:
+		return false
+	}
+	switch n := statement.(type) {
+	case *ast.Control:
+		return c.queries
+	case *ast.Explain:
+		if n.Statement == nil {
+			return c.queries
+		}
+	}
+	return slices.ContainsFunc(piece.Tokens, func(t token.Token) bool {
+		return (t.Kind == token.Word || t.Kind == token.Quoted) && c.doubtful[t.Value]
+	})
+}
+
+func (c *checker) report(err error, at types.Position) {
+	var fault *types.Error
+	if !errors.As(err, &fault) {
+		fault = types.Errorf(types.CodeStatement, "%v", err)
+	}
+	c.found = append(c.found, fault.At(at))
+}
+
+// declaredName is the name that a statement creates, alters or drops, read from
+// its words, so that it is found in a statement with an error too; empty: none.
+func declaredName(tokens []token.Token) string {
+	if !slices.ContainsFunc([]string{"CREATE", "ALTER", "DROP"}, tokens[0].Is) {
+		return ""
+	}
+	for i, t := range tokens {
+		if !slices.ContainsFunc([]string{"STREAM", "TABLE", "TYPE", "FUNCTION"}, t.Is) {
+			continue
+		}
+		rest := tokens[i+1:]
+		for len(rest) > 0 && slices.ContainsFunc([]string{"IF", "NOT", "EXISTS"}, rest[0].Is) {
+			rest = rest[1:]
+		}
+		if len(rest) == 0 || rest[0].Kind != token.Word && rest[0].Kind != token.Quoted {
+			return ""
+		}
+		if t.Is("FUNCTION") {
+			return strings.ToUpper(rest[0].Value)
+		}
+		return rest[0].Value
+	}
+	return ""
+}

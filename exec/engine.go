@@ -171,7 +171,16 @@ func (e *Engine) openTasks(ctx context.Context, q *query, w *worker) (tasks []*t
 		}
 	}()
 	for _, g := range q.plan.Subgraphs {
-		for partition := w.number; partition < q.topics.Tasks(g); partition += len(e.workers) {
+		first, stride := w.number, len(e.workers)
+		if g.Ordered {
+			// One worker writes what must be in order: the log keeps the order of one
+			// producer only.
+			if g.ID%len(e.workers) != w.number {
+				continue
+			}
+			first, stride = 0, 1
+		}
+		for partition := first; partition < q.topics.Tasks(g); partition += stride {
 			t, err := task.New(e.taskConfig(q, g, int32(partition)), w.transaction)
 			if err != nil {
 				return tasks, err
@@ -226,7 +235,7 @@ func (e *Engine) taskConfig(q *query, g *plan.Subgraph, partition int32) task.Co
 		Reporter: e.options.Events.reporter(), Now: e.options.Now,
 	}
 	if e.manual() {
-		config.MaxIdle = 0
+		config.MaxIdle, config.Manual = 0, true
 	}
 	if e.options.Compression != kafkaio.NoCompression {
 		config.SinkLimits.Bytes = 0 // what the limit counts is not known before

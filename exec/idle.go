@@ -118,12 +118,12 @@ func (w *worker) runShare(ctx context.Context, s *share, g *plan.Subgraph) (prog
 			progress = progress || more
 		}
 	}
-	for _, t := range s.tasks {
-		if t.Subgraph() != g.ID {
+	for _, turn := range turns(s.tasks) {
+		if turn[0].Subgraph() != g.ID {
 			continue
 		}
 		for moved := true; moved; {
-			if moved, err = t.Step(ctx, nil); err != nil {
+			if moved, err = turn.step(ctx, nil); err != nil {
 				return progress, err
 			}
 			progress = progress || moved

@@ -135,8 +135,8 @@ func (w *worker) pass(ctx context.Context) bool {
 		if !s.query.is(Running) {
 			continue
 		}
-		for _, t := range s.tasks {
-			moved, err := t.Step(ctx, w.taskEnds())
+		for _, turn := range turns(s.tasks) {
+			moved, err := turn.step(ctx, w.taskEnds())
 			if err != nil {
 				w.recoverFrom(ctx, s.query, err)
 				return true
@@ -177,13 +177,19 @@ const (
 // patience is how long the worker may wait when no task has anything to do.
 func (w *worker) patience() time.Duration {
 	wait := longPatience
-	if w.engine.options.MaxTaskIdle > 0 {
+	if w.engine.options.MaxTaskIdle > 0 || w.ordered() {
 		wait = idlePatience
 	}
 	if w.waiting {
 		wait = min(wait, w.engine.options.CommitInterval-w.engine.options.Now().Sub(w.begun))
 	}
 	return max(wait, 0)
+}
+
+// ordered tells whether tasks of the worker take turns by time, so that one may
+// wait for another.
+func (w *worker) ordered() bool {
+	return slices.ContainsFunc(w.shares, func(s *share) bool { return slices.ContainsFunc(s.tasks, (*task.Task).Ordered) })
 }
 
 // accept hands what a feed has fetched to its tasks.

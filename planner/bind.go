@@ -329,6 +329,9 @@ func (b *binder) call(n *tidb.FuncCallExpr) (expr.Expr, error) {
 	if f, ok := b.userFunction(name); ok {
 		return b.inline(f, n.Args, arguments)
 	}
+	if err := b.misspelt(name); err != nil {
+		return nil, err
+	}
 	if !fn.IsTable(name) {
 		return expr.NewCall(name, arguments)
 	}

@@ -34,18 +34,9 @@ func (p *Planner) CreateAs(s *ast.CreateSource, text string) (*Creation, error) 
 	if err != nil || exists {
 		return &Creation{Exists: exists}, err
 	}
-	ps, err := readProperties(s.Properties, sinkProperties)
+	ps, err := resultProperties(s)
 	if err != nil {
 		return nil, err
-	}
-	if err := ps.refuseUnsupported(); err != nil {
-		return nil, err
-	}
-	if s.ReadOnly {
-		return nil, types.Errorf(types.CodeStatement, "SOURCE cannot stand in CREATE .. AS SELECT").At(s.Position)
-	}
-	if len(s.Columns) > 0 {
-		return nil, types.Errorf(types.CodeStatement, "CREATE .. AS SELECT takes its columns from SELECT").At(s.Position)
 	}
 	selected, err := p.analyse(s.Query)
 	if err != nil {
@@ -77,6 +68,21 @@ func (p *Planner) CreateAs(s *ast.CreateSource, text string) (*Creation, error) 
 	}
 	query.Statement = text
 	return &Creation{Source: source, Query: query, Replaces: replaces}, nil
+}
+
+// resultProperties reads the WITH clause, and refuses what only declarations have.
+func resultProperties(s *ast.CreateSource) (properties, error) {
+	ps, err := readProperties(s.Properties, sinkProperties)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case s.ReadOnly:
+		return nil, types.Errorf(types.CodeStatement, "SOURCE cannot stand in CREATE .. AS SELECT").At(s.Position)
+	case len(s.Columns) > 0:
+		return nil, types.Errorf(types.CodeStatement, "CREATE .. AS SELECT takes its columns from SELECT").At(s.Position)
+	}
+	return ps, ps.refuseUnsupported()
 }
 
 // resultQueryID is the id of a query that makes a source: a new one, or that of
@@ -192,6 +198,7 @@ func (p *Planner) buildQuery(selected *selection, r *result, id string, source *
 	b.placeJoinKey()
 	b.sinkInput(r)
 	b.sink(source)
+	b.orderForWindows()
 	return b.query, b.sinkTopic(source, ps)
 }
 

@@ -183,6 +183,19 @@ func (b *binder) userFunction(name string) (*catalog.Function, bool) {
 	return f, ok
 }
 
+// misspelt is the error for a name that is no function, where one of the user's
+// is near; nil elsewhere.
+func (b *binder) misspelt(name string) error {
+	if _, ok := fn.Lookup(name); ok {
+		return nil
+	}
+	near := types.Nearest(name, b.planner.Catalog.FunctionNames())
+	if near == "" {
+		return nil
+	}
+	return types.Errorf(types.CodeName, "there is no function %s", name).WithHint("did you mean %s?", near)
+}
+
 // inline puts a function's body in place of its call.
 func (b *binder) inline(f *catalog.Function, nodes []tidb.ExprNode, arguments []expr.Argument) (expr.Expr, error) {
 	body, ok := f.Body.(expr.Expr)

@@ -145,3 +145,14 @@ func (b *builder) sinkInput(r *result) {
 	}
 	b.node = project
 }
+
+// orderForWindows marks what is repartitioned for a windowed aggregation, or
+// for something on the way to one.
+func (b *builder) orderForWindows() {
+	if b.s.window == nil {
+		return
+	}
+	for _, g := range b.query.Subgraphs[:len(b.query.Subgraphs)-1] {
+		g.Ordered = true
+	}
+}

@@ -59,11 +59,27 @@ func (t *Table) FindOrAdd(keys *Keys, selection []int32, rows []Row) error {
 // probe looks all keys up in memory and returns how many have no row there.
 func (t *Table) probe(keys *Keys, numbers []int32, rows []Row) (missing int) {
 	keys.hash()
+	if len(numbers) <= fewKeys {
+		return t.probeFew(keys, numbers, rows)
+	}
 	for len(numbers) > lane {
 		missing += t.probeLane(keys, numbers[:lane], rows)
 		numbers = numbers[lane:]
 	}
 	return missing + t.probeLane(keys, numbers, rows)
+}
+
+// fewKeys is up to how many keys are not worth the scratch space of a lane.
+const fewKeys = 8
+
+func (t *Table) probeFew(keys *Keys, numbers []int32, rows []Row) (missing int) {
+	for _, n := range numbers {
+		rows[n] = t.locate(keys.Key(int(n)), tagOf(keys.hashes[n]))
+		if rows[n] < 0 {
+			missing++
+		}
+	}
+	return missing
 }
 
 // probeLane runs in passes over slots, headers and keys: the loads of a pass do

@@ -31,6 +31,9 @@ type checkFault struct {
 // Run implements the command.
 func (c *checkCommand) Run(std streams) error {
 	for name, value := range c.Set {
+		if _, err := session.CheckPropertyName(name); err != nil {
+			return &usageError{fmt.Errorf("--set: %w", err)}
+		}
 		if err := checkProperty(name, value); err != nil {
 			return &usageError{fmt.Errorf("--set: %w", err)}
 		}

@@ -28,9 +28,9 @@ CREATE TABLE airports (
 LOAD 'airports.csv' INTO airports;
 LOAD 'flights.jsonl' INTO flights;
 
--- The four partitions of flights are read side by side, and grouping by state
--- brings them together, so a flight of January may arrive behind one of March.
--- The grace period says how far behind a flight may be and still count.
+-- Each flight with the state that it left from, counted by state and day. The
+-- grace period says how far behind the newest flight another may come and still
+-- count.
 CREATE TABLE delays_by_state_and_day AS
   SELECT
     a.state AS state,
@@ -39,7 +39,7 @@ CREATE TABLE delays_by_state_and_day AS
     MAX(f.delay) AS longest_delay
   FROM flights f
   JOIN airports a ON f.origin = a.iata
-  WINDOW TUMBLING (SIZE 1 DAY, GRACE PERIOD 100 DAYS)
+  WINDOW TUMBLING (SIZE 1 DAY, GRACE PERIOD 2 HOURS)
   GROUP BY a.state
   HAVING COUNT(*) >= 10
   EMIT CHANGES;

@@ -4,10 +4,12 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"millrace/exec/column"
 	"millrace/exec/fn"
@@ -159,7 +161,10 @@ func (m measuredCall) compile(t testing.TB, columns map[string]*Column, failures
 	return kernel
 }
 
-// BenchmarkCalls is the price list: time and allocations of a row.
+// BenchmarkCalls is the price list: what a row costs in the fastest batch, which
+// hardly depends on what else the machine does, and its allocations.
+//
+//	go test ./exec/expr -run '^$' -bench 'Calls/json' -benchtime 200x
 func BenchmarkCalls(b *testing.B) {
 	batch, columns := ordinaryBatch()
 	for _, m := range measuredCalls(b) {
@@ -167,18 +172,41 @@ func BenchmarkCalls(b *testing.B) {
 			failures := failureCount(0)
 			kernel := m.compile(b, columns, &failures)
 			kernel.Eval(batch, batch.Selection)
+			fastest := time.Duration(math.MaxInt64)
 			b.ReportAllocs()
 			for b.Loop() {
 				batch.Arena.Reset()
+				start := time.Now()
 				kernel.Eval(batch, batch.Selection)
+				fastest = min(fastest, time.Since(start))
 			}
-			reportRows(b)
+			b.ReportMetric(float64(fastest.Nanoseconds())/column.MaxRows, "ns/row")
 		})
 	}
 }
 
 // allocates lists what may allocate for each row, and why.
-var allocates = map[string]string{}
+var allocates = map[string]string{
+	`REGEXP_EXTRACT('(\w+)-(\d+)', S, 2)`: matchesAreSlices,
+	`REGEXP_EXTRACT_ALL('\d', S)`:         matchesAreSlices,
+	`REGEXP_EXTRACT_ALL('(\w)e', S, 1)`:   matchesAreSlices,
+	`REGEXP_REPLACE(S, '\d+', '#')`:       matchesAreSlices,
+	`REGEXP_REPLACE(S, '(\w)-', '$1+')`:   matchesAreSlices,
+	`REGEXP_SPLIT_TO_ARRAY(LIST, ',')`:    matchesAreSlices,
+	`CAST(DIGITS AS DECIMAL(20,2))`:       bigDecimals,
+	`CAST(N AS BIGINT)`:                   bigDecimals,
+	`CAST(N AS DECIMAL(16,2))`:            bigDecimals,
+	`CAST(D AS DECIMAL(20,4))`:            bigDecimals,
+	`CAST(STAMP AS TIMESTAMP)`:            splitTexts,
+	`CAST(DAY AS DATE)`:                   splitTexts,
+	`CAST(CLOCK AS TIME)`:                 splitTexts,
+}
+
+const (
+	matchesAreSlices = "the standard library returns the places of matches in new slices"
+	bigDecimals      = "sql/types rounds decimals as big integers"
+	splitTexts       = "sql/types splits the texts of dates and times into new slices"
+)
 
 // TestCallsDoNotAllocate evaluates each call over a batch until its buffers
 // have grown; then a whole batch may cost only a few allocations.
@@ -199,7 +227,7 @@ func TestCallsDoNotAllocate(t *testing.T) {
 		if v := kernel.Eval(batch, batch.Selection); failures > 0 || v.Null(0) && v.Null(1) && v.Null(2) {
 			t.Errorf("%s: %d failures, or no results", m.text, failures)
 		}
-		switch _, excused := allocates[m.text]; {
+		switch excused := allocates[m.text] != ""; {
 		case !excused && allocations > perBatch:
 			t.Errorf("%s allocates %.2f times a row", m.text, allocations/column.MaxRows)
 		case excused && allocations <= perBatch:

@@ -38,7 +38,9 @@ const (
 	StreamUse Use = iota
 	// TableUse: rows come in and are taken out again, when their table changes.
 	TableUse
-	// SessionUse: rows come in, and groups are merged.
+	// SessionUse: rows come in, and groups are merged. As in ksqlDB each row
+	// makes a new group, which first takes in those that the row joins, by the
+	// start of their sessions, and then the row.
 	SessionUse
 )
 

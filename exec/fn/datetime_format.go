@@ -6,12 +6,23 @@ import (
 	"time"
 )
 
-// format appends the time t, in t's own zone.
-func (p *datePattern) format(dst []byte, t time.Time) ([]byte, error) {
-	return formatParts(dst, p.parts, t)
+// clock is a time taken apart once for all the fields of a pattern.
+type clock struct {
+	time.Time
+	year, day            int
+	month                time.Month
+	hour, minute, second int
 }
 
-func formatParts(dst []byte, parts []patternPart, t time.Time) ([]byte, error) {
+// format appends the time t, in t's own zone.
+func (p *datePattern) format(dst []byte, t time.Time) ([]byte, error) {
+	c := clock{Time: t}
+	c.year, c.month, c.day = t.Date()
+	c.hour, c.minute, c.second = t.Clock()
+	return formatParts(dst, p.parts, &c)
+}
+
+func formatParts(dst []byte, parts []patternPart, t *clock) ([]byte, error) {
 	var err error
 	for _, part := range parts {
 		switch {
@@ -31,6 +42,9 @@ func formatParts(dst []byte, parts []patternPart, t time.Time) ([]byte, error) {
 }
 
 func appendPadded(dst []byte, v, width int) []byte {
+	if width == 2 && v >= 0 && v < 100 {
+		return append(dst, byte('0'+v/10), byte('0'+v%10))
+	}
 	var buf [20]byte
 	text := strconv.AppendInt(buf[:0], int64(v), 10)
 	for range width - len(text) {
@@ -39,14 +53,14 @@ func appendPadded(dst []byte, v, width int) []byte {
 	return append(dst, text...)
 }
 
-func formatField(dst []byte, part patternPart, t time.Time) ([]byte, error) {
+func formatField(dst []byte, part patternPart, t *clock) ([]byte, error) {
 	switch part.letter {
 	case 'y', 'u':
 		return formatYear(dst, part, t), nil
 	case 'M', 'L':
-		return formatName(dst, part.count, int(t.Month()), t.Month().String()), nil
+		return formatName(dst, part.count, int(t.month), t.month.String()), nil
 	case 'd':
-		return appendPadded(dst, t.Day(), part.count), nil
+		return appendPadded(dst, t.day, part.count), nil
 	case 'D':
 		return appendPadded(dst, t.YearDay(), part.count), nil
 	case 'E':
@@ -54,20 +68,20 @@ func formatField(dst []byte, part patternPart, t time.Time) ([]byte, error) {
 	case 'e':
 		return formatName(dst, part.count, int(t.Weekday())+1, t.Weekday().String()), nil
 	case 'G':
-		if t.Year() > 0 {
+		if t.year > 0 {
 			return append(dst, "AD"...), nil
 		}
 		return append(dst, "BC"...), nil
 	case 'Q':
-		return formatQuarter(dst, part.count, (int(t.Month())+2)/3), nil
+		return formatQuarter(dst, part.count, (int(t.month)+2)/3), nil
 	case 'z', 'V', 'X', 'x', 'Z', 'O':
 		return formatZone(dst, part, t), nil
 	}
 	return formatClock(dst, part, t)
 }
 
-func formatYear(dst []byte, part patternPart, t time.Time) []byte {
-	year := t.Year()
+func formatYear(dst []byte, part patternPart, t *clock) []byte {
+	year := t.year
 	if part.letter == 'y' && year < 1 {
 		year = 1 - year
 	}
@@ -115,8 +129,8 @@ func formatQuarter(dst []byte, count, quarter int) []byte {
 	return append(dst, [...]string{"1st", "2nd", "3rd", "4th"}[quarter-1]+" quarter"...)
 }
 
-func formatClock(dst []byte, part patternPart, t time.Time) ([]byte, error) {
-	hour := t.Hour()
+func formatClock(dst []byte, part patternPart, t *clock) ([]byte, error) {
+	hour := t.hour
 	switch part.letter {
 	case 'a':
 		if hour < 12 {
@@ -132,9 +146,9 @@ func formatClock(dst []byte, part patternPart, t time.Time) ([]byte, error) {
 	case 'h':
 		return appendPadded(dst, (hour+11)%12+1, part.count), nil
 	case 'm':
-		return appendPadded(dst, t.Minute(), part.count), nil
+		return appendPadded(dst, t.minute, part.count), nil
 	case 's':
-		return appendPadded(dst, t.Second(), part.count), nil
+		return appendPadded(dst, t.second, part.count), nil
 	case 'S':
 		start := len(dst)
 		return appendPadded(dst, t.Nanosecond(), 9)[:start+part.count], nil
@@ -148,9 +162,9 @@ func formatClock(dst []byte, part patternPart, t time.Time) ([]byte, error) {
 	return nil, errPattern
 }
 
-func secondOfDay(t time.Time) int { return (t.Hour()*60+t.Minute())*60 + t.Second() }
+func secondOfDay(t *clock) int { return (t.hour*60+t.minute)*60 + t.second }
 
-func formatZone(dst []byte, part patternPart, t time.Time) []byte {
+func formatZone(dst []byte, part patternPart, t *clock) []byte {
 	name, offset := t.Zone()
 	switch part.letter {
 	case 'V':

@@ -357,4 +357,3 @@ func (p *jsonParser) hex() (rune, bool) {
 	p.at += 4
 	return rune(pair[0])<<8 | rune(pair[1]), err == nil
 }
-

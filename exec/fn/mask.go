@@ -86,6 +86,23 @@ func maskWith(first int, part func(size, n int) (from, to int)) func(c *Call, i 
 // all else; 0 keeps the character.
 type masks [4]rune
 
+// asciiClasses is the index in masks of ASCII characters.
+var asciiClasses = func() (classes [utf8.RuneSelf]uint8) {
+	for r := range classes {
+		switch {
+		case r >= 'A' && r <= 'Z':
+			classes[r] = 0
+		case r >= 'a' && r <= 'z':
+			classes[r] = 1
+		case r >= '0' && r <= '9':
+			classes[r] = 2
+		default:
+			classes[r] = 3
+		}
+	}
+	return classes
+}()
+
 func masksOf(c *Call, i, first int) (masks, error) {
 	m := masks{'X', 'x', 'n', '-'}
 	for k := first; k < len(c.Args); k++ {
@@ -102,9 +119,11 @@ func masksOf(c *Call, i, first int) (masks, error) {
 	return m, nil
 }
 
-func (m masks) apply(r rune) rune {
+func (m *masks) apply(r rune) rune {
 	class := 3
 	switch {
+	case r < utf8.RuneSelf:
+		class = int(asciiClasses[r])
 	case unicode.IsUpper(r):
 		class = 0
 	case unicode.IsLower(r):

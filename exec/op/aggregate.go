@@ -105,7 +105,7 @@ func (a *aggregate) Push(_ int, b *column.Batch) error {
 			a.groupBefore[k] = b.Before[c]
 		}
 	}
-	a.state.bind(b)
+	a.state.bind(b, a.store)
 	a.steps.begin()
 	a.output.batch.Partition = b.Partition
 	switch {

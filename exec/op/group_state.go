@@ -9,6 +9,7 @@ import (
 	"millrace/exec/fn"
 	"millrace/planner/catalog"
 	"millrace/planner/plan"
+	"millrace/sql/types"
 	"millrace/state"
 )
 
@@ -24,9 +25,16 @@ type groupState struct {
 	variable []variableCall
 	lengths  int // offset of the lengths in the fixed part
 	size     int // of the fixed part
+	// arrivals are the numbers of a batch's rows in the order in which they
+	// came; nil where no call takes them.
+	arrivals *column.Vector
 
 	scratch, next []byte
 }
+
+// arrivalName is the store's metadata that holds the arrival number of the next
+// row, a uvarint: numbers go on where they were after a restart.
+const arrivalName = "arrival"
 
 // callArguments are the argument columns of one call, of the rows that come in
 // and of the rows that are taken out.
@@ -57,6 +65,12 @@ func newGroupState(node *plan.Aggregate) (*groupState, error) {
 		arguments := callArguments{
 			columns: call.Arguments, result: i, name: call.Name,
 			after: make(fn.Arguments, len(call.Arguments)), before: make(fn.Arguments, len(call.Arguments)),
+		}
+		if signature.Arrival {
+			if g.arrivals == nil {
+				g.arrivals = column.New(types.Bigint, 0)
+			}
+			arguments.after = append(arguments.after, g.arrivals)
 		}
 		if fixed := signature.Fixed(g.lengths); fixed != nil {
 			g.fixed = append(g.fixed, fixedCall{arguments, fixed})
@@ -94,8 +108,17 @@ func resolveCall(call *plan.AggregateCall, use fn.Use) (*fn.AggregateSignature, 
 
 func (g *groupState) layout() state.Layout { return state.Layout{Fixed: g.size} }
 
-// bind sets the argument columns for a batch.
-func (g *groupState) bind(b *column.Batch) {
+// bind sets the argument columns for a batch, and numbers its rows if a call
+// takes their arrival.
+func (g *groupState) bind(b *column.Batch, store *state.Store) {
+	if g.arrivals != nil {
+		next, _ := binary.Uvarint(store.Meta(arrivalName))
+		g.arrivals.Reset(b.Len)
+		for i := range b.Len {
+			g.arrivals.SetInt(i, int64(next)+int64(i))
+		}
+		store.SetMeta(arrivalName, binary.AppendUvarint(nil, next+uint64(b.Len)))
+	}
 	for c := range g.fixed {
 		g.fixed[c].bind(b)
 	}

@@ -8,6 +8,7 @@ package task
 import (
 	"context"
 	"fmt"
+	"math"
 	"runtime/debug"
 	"slices"
 	"time"
@@ -42,6 +43,8 @@ type Config struct {
 	HoldBack bool
 	// MaxIdle is how long an input that is at its end holds the others back.
 	MaxIdle time.Duration
+	// Manual says that nothing arrives by itself, so that waiting is no use.
+	Manual bool
 	// BatchRows is the most rows of a batch, 1 to column.MaxRows; 0 takes the most.
 	BatchRows int
 	Reporter  Reporter
@@ -179,6 +182,48 @@ type Ends interface {
 // operators. It tells whether there was one. An error, or a panic turned into
 // one, names the query and the records; the transaction must be rolled back then.
 func (t *Task) Step(ctx context.Context, ends Ends) (progress bool, err error) {
+	return t.StepUntil(ctx, ends, math.MaxInt64)
+}
+
+// Ordered tells whether the tasks of this subgraph take turns by time, with
+// Peek and StepUntil.
+func (t *Task) Ordered() bool { return t.config.Subgraph.Ordered }
+
+// orderedPatience is how long an input that a query fills holds back the tasks
+// that take turns by time, when it is empty and its end is not known.
+const orderedPatience = 100 * time.Millisecond
+
+// Peek is the time of the row that the next step begins with; ok is false if
+// there is none. waits says that one may still come whose time is lower.
+func (t *Task) Peek(ends Ends) (time int64, ok, waits bool, err error) {
+	if t.state != Running {
+		return 0, false, false, nil
+	}
+	defer func() {
+		if fault := recover(); fault != nil {
+			err = t.panicked(fault)
+		}
+	}()
+	for _, in := range t.inputs {
+		head, found, err := t.head(in)
+		if err != nil {
+			t.current = in
+			return 0, false, false, t.failed(err)
+		}
+		if !found {
+			waits = waits || t.holdsBack(in, ends)
+			continue
+		}
+		in.emptied = timeZero
+		if !ok || head < time {
+			time, ok = head, true
+		}
+	}
+	return time, ok && !waits, waits, nil
+}
+
+// StepUntil is Step with rows before the time only, but for the first.
+func (t *Task) StepUntil(ctx context.Context, ends Ends, limit int64) (progress bool, err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			err = t.panicked(fault)
@@ -194,6 +239,9 @@ func (t *Task) Step(ctx context.Context, ends Ends) (progress bool, err error) {
 	}
 	if in == nil {
 		return false, nil
+	}
+	if limit < math.MaxInt64 && (!bounded || limit < until) {
+		until, bounded = limit, true
 	}
 	if err := t.push(in, until, bounded); err != nil {
 		return false, t.failed(err)
@@ -274,14 +322,18 @@ func (t *Task) holdsBack(in *Input, ends Ends) bool {
 	if in.stable == unknown || in.position < in.stable {
 		return true
 	}
-	if t.config.MaxIdle <= 0 {
+	patience := t.config.MaxIdle
+	if in.Repartition && t.Ordered() && !t.config.Manual {
+		patience = max(patience, orderedPatience)
+	}
+	if patience <= 0 {
 		return false
 	}
 	now := t.config.Now()
 	if in.emptied.IsZero() {
 		in.emptied = now
 	}
-	return now.Sub(in.emptied) < t.config.MaxIdle
+	return now.Sub(in.emptied) < patience
 }
 
 // push hands on the rows of the input's batch up to the first that is not

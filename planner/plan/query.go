@@ -25,6 +25,10 @@ type Subgraph struct {
 	Root   Node   // *Sink or *RepartitionSink
 	Inputs []Node // *Source or *RepartitionSource, in order of reading the tree from the left
 	Stores []Store
+	// Ordered says that what the subgraph writes must be in the order of event
+	// time over all of its partitions: it is repartitioned for a window, which
+	// would take rows that others have run ahead of for late ones.
+	Ordered bool
 }
 
 // Query is the physical plan of a continuous query.

@@ -14,7 +14,6 @@ import (
 
 const (
 	runRecords = 1000 // in a delivered run, unless batches are smaller
-	runCount   = 200
 	// CommitRecords is how many records a transaction of a pipeline holds.
 	CommitRecords = 200_000
 )
@@ -23,6 +22,7 @@ const (
 type Options struct {
 	BatchRows int  // 0: 1000
 	Framed    bool // output is put into record batches with their checksums
+	Orders    int  // how many there are before they come again; 0: CommitRecords
 }
 
 // Pipeline is the one task of a work's query, planned from its statements, with
@@ -57,6 +57,9 @@ func New(ctx context.Context, w Work, options Options) (*Pipeline, error) {
 	if options.BatchRows == 0 {
 		options.BatchRows = runRecords
 	}
+	if options.Orders == 0 {
+		options.Orders = CommitRecords
+	}
 	log := &sinkLog{Log: memory.New(), framed: options.Framed}
 	engine := &planned{}
 	s := session.New(session.Options{Log: log, Engine: engine, Service: "bench", Now: func() int64 { return 0 }})
@@ -66,7 +69,7 @@ func New(ctx context.Context, w Work, options Options) (*Pipeline, error) {
 	if engine.query == nil || len(engine.query.Subgraphs) != 1 {
 		return nil, fmt.Errorf("%s: a query of one subgraph is expected", w.Name)
 	}
-	p := &Pipeline{produced: &log.produced, runs: makeRuns(w.Customers, min(options.BatchRows, runRecords))}
+	p := &Pipeline{produced: &log.produced, runs: makeRuns(w.Customers, options.Orders, min(options.BatchRows, runRecords))}
 	if err := p.open(ctx, log, engine.query, options.BatchRows, w.HoldBack); err != nil {
 		return nil, err
 	}
@@ -115,9 +118,9 @@ func (p *Pipeline) open(ctx context.Context, log *sinkLog, query *plan.Query, ba
 }
 
 // makeRuns makes the orders; their offsets and times are set at each push.
-func makeRuns(customers, length int) []*kafkaio.Records {
+func makeRuns(customers, count, length int) []*kafkaio.Records {
 	orders := NewOrders(customers)
-	runs := make([]*kafkaio.Records, runRecords*runCount/length)
+	runs := make([]*kafkaio.Records, count/length)
 	for i := range runs {
 		run := &kafkaio.Records{TopicPartition: kafkaio.TopicPartition{Topic: "orders"}}
 		for range length {

@@ -64,7 +64,7 @@ var differences = []difference{
 		values: []string{"1", "null"},
 	},
 	{
-		name: "an extreme over a table",
+		name:       "an extreme over a table",
 		statements: things + `CREATE TABLE out AS SELECT n % 2 AS g, MAX(n) AS r FROM things GROUP BY n % 2;`,
 		inputs: []replay.Input{
 			input("things", "a", `{"N": 3}`, 0), input("things", "b", `{"N": 5}`, 0), input("things", "b", "null", 0),

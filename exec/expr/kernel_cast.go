@@ -169,13 +169,9 @@ func toInteger(from, to *types.Type) converter {
 		}
 	case types.KindDecimal:
 		return func(dst *column.Vector, i int, src *column.Vector, j int, _ *column.Arena) error {
-			whole, err := src.Decimals[j].Truncate(from.Scale, 0)
+			v, err := wholeOf(src.Decimals[j], from.Scale)
 			if err != nil {
 				return err
-			}
-			v, ok := whole.Small()
-			if !ok {
-				return errOutOfRange
 			}
 			return checked(dst, i, v)
 		}
@@ -188,6 +184,19 @@ func toInteger(from, to *types.Type) converter {
 		dst.SetInt(i, v)
 		return nil
 	}
+}
+
+// wholeOf is a decimal of the given scale without its fraction.
+func wholeOf(d types.Decimal, scale int) (int64, error) {
+	whole, err := d.Truncate(scale, 0)
+	if err != nil {
+		return 0, err
+	}
+	v, ok := whole.Small()
+	if !ok {
+		return 0, errOutOfRange
+	}
+	return v, nil
 }
 
 func saturate(v float64, low, high int64) int64 {

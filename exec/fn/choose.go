@@ -261,22 +261,9 @@ func (m *match) bind(f *Function, arguments []Argument) (*Bound, error) {
 		}
 	}
 	for i, a := range arguments {
-		p := o.parameter(i)
-		if p.lambda {
-			continue
+		if p := o.parameter(i); !p.lambda {
+			b.Parameters[i] = m.parameterType(p, a.Type)
 		}
-		t := m.substitute(p)
-		if t == nil {
-			// Only NULLs came here; if the result hangs on the type it is refused
-			// below, else any type will do.
-			t = m.anyType(p)
-		}
-		if a.Type.Kind == types.KindDecimal && p.kind == types.KindDecimal {
-			t = a.Type
-		} else if p.kind == types.KindDecimal && types.AsDecimal(a.Type) != nil {
-			t = types.AsDecimal(a.Type)
-		}
-		b.Parameters[i] = t
 	}
 	if o.variadic && m.decimal != nil {
 		for i := range b.Parameters {
@@ -294,6 +281,24 @@ func (m *match) bind(f *Function, arguments []Argument) (*Bound, error) {
 		return nil, f.refuse("%s%s: the result has no type", arguments).WithHint("CAST a NULL to a type")
 	}
 	return b, nil
+}
+
+// parameterType is what an argument of the given type converts to.
+func (m *match) parameterType(p *pattern, argument *types.Type) *types.Type {
+	if p.kind == types.KindDecimal {
+		if argument.Kind == types.KindDecimal {
+			return argument
+		}
+		if t := types.AsDecimal(argument); t != nil {
+			return t
+		}
+	}
+	if t := m.substitute(p); t != nil {
+		return t
+	}
+	// Only NULLs came here; if the result hangs on the type it is refused for
+	// that, else any type will do.
+	return m.anyType(p)
 }
 
 func (m *match) bindLambda(f *Function, p *pattern, a Argument) error {

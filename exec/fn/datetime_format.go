@@ -175,18 +175,7 @@ func formatZone(dst []byte, part patternPart, t *clock) []byte {
 		}
 		return append(dst, name...)
 	case 'O':
-		dst = append(dst, "GMT"...)
-		if offset == 0 {
-			return dst
-		}
-		if part.count == 4 {
-			return appendOffset(dst, offset, ":", true)
-		}
-		dst = appendPadded(append(dst, offsetSign(offset)), magnitude(offset)/3600, 1)
-		if minutes := magnitude(offset) / 60 % 60; minutes != 0 {
-			dst = appendPadded(append(dst, ':'), minutes, 2)
-		}
-		return dst
+		return formatOffset(append(dst, "GMT"...), part.count, offset)
 	case 'X':
 		if offset == 0 {
 			return append(dst, 'Z')
@@ -194,7 +183,7 @@ func formatZone(dst []byte, part patternPart, t *clock) []byte {
 	case 'Z':
 		switch part.count {
 		case 4:
-			return formatZone(dst, patternPart{letter: 'O', count: 4}, t)
+			return formatOffset(append(dst, "GMT"...), 4, offset)
 		case 5:
 			if offset == 0 {
 				return append(dst, 'Z')
@@ -208,6 +197,22 @@ func formatZone(dst []byte, part patternPart, t *clock) []byte {
 		separator = ":"
 	}
 	return appendOffset(dst, offset, separator, part.count > 1)
+}
+
+// formatOffset appends an offset as +2 or +2:30, of four letters as +02:00, and
+// nothing for UTC.
+func formatOffset(dst []byte, count, offset int) []byte {
+	if offset == 0 {
+		return dst
+	}
+	if count == 4 {
+		return appendOffset(dst, offset, ":", true)
+	}
+	dst = appendPadded(append(dst, offsetSign(offset)), magnitude(offset)/3600, 1)
+	if minutes := magnitude(offset) / 60 % 60; minutes != 0 {
+		dst = appendPadded(append(dst, ':'), minutes, 2)
+	}
+	return dst
 }
 
 func offsetSign(offset int) byte {

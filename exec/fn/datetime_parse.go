@@ -276,6 +276,17 @@ func (r *dateReader) clock(part patternPart, reserve int) bool {
 		f.minute, ok = r.two(part, reserve)
 	case 's':
 		f.second, ok = r.two(part, reserve)
+	default:
+		return r.fraction(part, reserve)
+	}
+	return ok
+}
+
+// fraction reads parts of a second, and times of the day in such parts.
+func (r *dateReader) fraction(part patternPart, reserve int) bool {
+	ok := true
+	f := &r.fields
+	switch part.letter {
 	case 'S':
 		f.nano, ok = r.number(part.count, part.count, 0)
 		for range 9 - part.count {

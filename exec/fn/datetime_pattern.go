@@ -52,11 +52,7 @@ func (c *patternCompiler) parts(depth int) ([]patternPart, error) {
 			}
 			parts = append(parts, patternPart{text: text})
 		case b == '[':
-			c.at++
-			if depth == maxPatternDepth {
-				return nil, fmt.Errorf("%w: optional parts too deep", errPattern)
-			}
-			inner, err := c.parts(depth + 1)
+			inner, err := c.optional(depth)
 			if err != nil {
 				return nil, err
 			}
@@ -81,6 +77,14 @@ func (c *patternCompiler) parts(depth int) ([]patternPart, error) {
 		}
 	}
 	return parts, nil
+}
+
+func (c *patternCompiler) optional(depth int) ([]patternPart, error) {
+	c.at++
+	if depth == maxPatternDepth {
+		return nil, fmt.Errorf("%w: optional parts too deep", errPattern)
+	}
+	return c.parts(depth + 1)
 }
 
 func (c *patternCompiler) letters(b byte) (patternPart, error) {

@@ -41,6 +41,14 @@ func (e *ends) get(tp kafkaio.TopicPartition) (int64, bool) {
 	return end, ok
 }
 
+// Drain is RunUntilEnd, or without workers RunUntilIdle.
+func (e *Engine) Drain(ctx context.Context) error {
+	if e.manual() {
+		return e.RunUntilIdle(ctx)
+	}
+	return e.RunUntilEnd(ctx)
+}
+
 // RunUntilEnd returns when all queries have read their inputs up to where these
 // end at the call, and have committed. What queries of this engine write counts
 // as input in full: it is read to its end when its writers are done. Meanwhile a

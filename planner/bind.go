@@ -131,6 +131,25 @@ func literal(value any) (expr.Expr, error) {
 	return nil, types.Errorf(types.CodeValue, "number %v is out of range for BIGINT", value)
 }
 
+// typedLiteral is DATE '2020-01-31', TIME '10:15' or TIMESTAMP '2020-01-31T10:15'.
+func typedLiteral(name, text string) (expr.Expr, error) {
+	parsers := map[string]struct {
+		t     *types.Type
+		parse func(string) (int64, error)
+	}{
+		"DATE": {types.Date, types.ParseDate}, "TIME": {types.Time, types.ParseTime}, "TIMESTAMP": {types.Timestamp, types.ParseTimestamp},
+	}
+	p, ok := parsers[name]
+	if !ok {
+		return nil, types.Errorf(types.CodeSyntax, "%s '..' is no literal", name).WithHint("use CAST('..' AS %s)", name)
+	}
+	value, err := p.parse(text)
+	if err != nil {
+		return nil, types.Errorf(types.CodeValue, "'%s' is no %s: %v", text, name, err)
+	}
+	return expr.NewLiteral(value, p.t), nil
+}
+
 func decimalLiteral(v *ast.DecimalLiteral) (expr.Expr, error) {
 	digits := len(strings.TrimLeft(v.Unscaled.String(), "-"))
 	precision := max(digits, v.Scale+1)
@@ -375,7 +394,7 @@ func (b *binder) form(n *ast.Form) (expr.Expr, error) {
 	case ast.ZoneForm:
 		return nil, types.Unsupported("AT TIME ZONE")
 	case ast.TypedForm:
-		return nil, types.Unsupported("the literal "+n.Names[0]+" '..'").WithHint("use CAST('..' AS %s)", n.Names[0])
+		return typedLiteral(n.Names[0], n.Names[1])
 	case ast.IntervalForm:
 		return nil, types.Unsupported("INTERVAL")
 	case ast.AllFieldsForm:

@@ -100,15 +100,19 @@ func (s *selection) bindAggregate(n *tidb.FuncCallExpr) (expr.Expr, error) {
 func (s *selection) aggregateArguments(n *tidb.FuncCallExpr) (aggregateCall, error) {
 	call := aggregateCall{function: strings.ToUpper(n.FnName.O)}
 	b := s.binder("the arguments of " + call.function)
-	for _, arg := range n.Args {
-		if form, ok := arg.(*ast.Form); ok {
-			if form.Kind == ast.StarForm {
-				continue
-			}
-			if form.Kind == ast.DistinctForm {
-				return call, types.Unsupported(call.function + "(DISTINCT ..)")
-			}
+	arguments := n.Args
+	if len(arguments) == 1 {
+		form, ok := arguments[0].(*ast.Form)
+		switch {
+		case ok && form.Kind == ast.StarForm:
+			arguments = nil
+		case ok && form.Kind == ast.DistinctForm && call.function == "COUNT" && len(form.Args) == 1:
+			call.function, arguments = "COUNT_DISTINCT", form.Args
+		case ok && form.Kind == ast.DistinctForm:
+			return call, types.Unsupported(call.function + "(DISTINCT ..)")
 		}
+	}
+	for _, arg := range arguments {
 		e, err := b.bind(arg)
 		if err != nil {
 			return call, err
@@ -121,7 +125,7 @@ func (s *selection) aggregateArguments(n *tidb.FuncCallExpr) (aggregateCall, err
 	for i, e := range call.arguments[columns:] {
 		if _, ok := e.(*expr.Literal); !ok {
 			return call, types.Errorf(types.CodeType, "argument %d of %s must be a literal, not %s", columns+i+1, call.function, e).
-				At(b.at(n.Args[columns+i]))
+				At(b.at(arguments[columns+i]))
 		}
 		call.constants = append(call.constants, e)
 	}

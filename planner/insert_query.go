@@ -29,6 +29,9 @@ func (p *Planner) Insert(s *ast.InsertQuery, text string) (*plan.Query, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := refuseEcho(selected, target, s.Position); err != nil {
+		return nil, err
+	}
 	if selected.table() {
 		return nil, types.Errorf(types.CodeStatement, "the result of this SELECT is a table; only a stream's rows can be inserted").At(s.Position)
 	}
@@ -53,6 +56,17 @@ func (p *Planner) Insert(s *ast.InsertQuery, text string) (*plan.Query, error) {
 	}
 	query.Statement = text
 	return query, nil
+}
+
+// refuseEcho refuses a query that would insert each row of a stream into it
+// again, and those rows again, without end. With a condition or another source,
+// a stream may feed itself: it is how a recursion is written.
+func refuseEcho(s *selection, target *catalog.Source, at types.Position) error {
+	if s.where != nil || len(s.scope.inputs) > 1 || s.scope.inputs[0].source.Topic != target.Topic {
+		return nil
+	}
+	return types.Errorf(types.CodeStatement, "the query would insert every row of %s into it again, without end", target.Name).At(at).
+		WithHint("add a WHERE that ends it")
 }
 
 // matchTarget compares the result's columns with the target's and widens types.

@@ -23,6 +23,9 @@ type result struct {
 // result finds the key columns in the SELECT list: each key expression of the
 // grouped, joined or repartitioned input must be there exactly once.
 func (s *selection) result() (*result, error) {
+	if err := s.refuseLimit(); err != nil {
+		return nil, err
+	}
 	if s.join != nil && len(s.groups) == 0 && len(s.partition) == 0 && !s.keyless {
 		return s.joinResult()
 	}

@@ -138,9 +138,7 @@ func (s *scope) unknown(text, name string, only int) error {
 	var names []string
 	for i, in := range s.inputs {
 		if only < 0 || i == only {
-			for _, c := range columnNames(in.source) {
-				names = append(names, c)
-			}
+			names = append(names, columnNames(in.source)...)
 		}
 	}
 	if near := types.Nearest(name, names); near != "" {

@@ -79,8 +79,6 @@ func (s *selection) refuseUnsupported() error {
 		return types.Unsupported("ORDER BY").At(s.at())
 	case len(s.statement.WindowSpecs) > 0:
 		return types.Unsupported("WINDOW .. AS").At(s.at())
-	case s.query.Limit != nil || s.statement.Limit != nil:
-		return types.Errorf(types.CodeStatement, "LIMIT cannot end a query that runs on").At(s.at()).WithHint("leave it out")
 	case s.statement.From == nil:
 		return types.Errorf(types.CodeStatement, "a continuous query needs FROM").At(s.at())
 	}

@@ -15,6 +15,10 @@ var unitMillis = map[string]int64{
 	"MILLISECOND": 1, "SECOND": 1000, "MINUTE": 60_000, "HOUR": 3_600_000, "DAY": 86_400_000, "WEEK": 7 * 86_400_000,
 }
 
+// maxOverlap is the most windows that a row may belong to: a week by the minute.
+// Each row changes a group in each of its windows.
+const maxOverlap = 7 * 24 * 60
+
 // defaultGrace is how long a window without GRACE PERIOD takes late rows, in
 // all with its size.
 const defaultGrace = 24 * 3_600_000
@@ -76,6 +80,10 @@ func (s *selection) analyseWindow() error {
 		if window.Advance == 0 || window.Advance > window.Size {
 			return types.Errorf(types.CodeValue, "ADVANCE BY must be more than 0 and at most the SIZE").At(w.Advance.Position)
 		}
+	}
+	if window.Size/window.Advance > maxOverlap {
+		return types.Errorf(types.CodeValue, "each row would belong to %d windows; at most %d may overlap",
+			window.Size/window.Advance, maxOverlap).At(w.Advance.Position).WithHint("make ADVANCE BY longer or SIZE shorter")
 	}
 	if err := windowGrace(window, w, s.final); err != nil {
 		return err

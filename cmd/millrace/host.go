@@ -45,6 +45,9 @@ func (h *host) Start(ctx context.Context, q *plan.Query) error {
 		return types.Errorf(types.CodeProperty, "property %s was changed after the first query", changed).
 			WithHint("set it before the first query")
 	}
+	if q.Transient {
+		return h.engine.Start(ctx, q)
+	}
 	if err := h.noteBegin(ctx, q.SinkTopic); err != nil {
 		return err
 	}
@@ -66,6 +69,12 @@ func changedProperty(before, now map[string]string) string {
 
 // Stop implements session.Engine.
 func (h *host) Stop(ctx context.Context, id string) error { return h.engine.Stop(ctx, id) }
+
+// Drain lets all queries read what is there now.
+func (h *host) Drain(ctx context.Context) error { return h.engine.Drain(ctx) }
+
+// Drop ends a query and deletes its internal topics and state.
+func (h *host) Drop(ctx context.Context, id string) error { return h.engine.Drop(ctx, id) }
 
 // Pause implements session.Engine.
 func (h *host) Pause(id string) error { return h.engine.Pause(id) }

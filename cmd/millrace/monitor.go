@@ -12,6 +12,7 @@ import (
 
 	"millrace/exec"
 	"millrace/exec/task"
+	"millrace/planner"
 	"millrace/planner/plan"
 )
 
@@ -226,22 +227,33 @@ func (r *record) summarize(w io.Writer, id string) {
 	for _, e := range r.skipped {
 		skipped += e.count
 	}
-	fmt.Fprintf(w, "query %s: %d records in, %d out, %d late, %d skipped, %d row errors", id, r.in, r.out, r.late.count, skipped, r.rows.count)
+	fmt.Fprintf(w, "query %s: %s in, %d out, %d late, %d skipped, %s",
+		id, counted(r.in, "record"), r.out, r.late.count, skipped, counted(r.rows.count, "row error"))
 	if elapsed := r.last.Sub(r.begun); elapsed > 0 && r.in > 0 {
 		fmt.Fprintf(w, "; %.2f s, %.0f records/s", elapsed.Seconds(), float64(r.in)/elapsed.Seconds())
 	}
 	if r.restored > 0 {
-		fmt.Fprintf(w, "; %d records of state restored", r.restored)
+		fmt.Fprintf(w, "; %s of state restored", counted(r.restored, "record"))
 	}
 	fmt.Fprintln(w)
 	if r.failure != nil {
 		fmt.Fprintf(w, "  failed: %s\n", causeText(r.failure))
 	}
-	r.late.write(w, "late: their windows were closed")
+	r.late.write(w, "late: "+oneOr(r.late.count, "its window was", "their windows were")+" closed")
 	for _, reason := range slices.Sorted(maps.Keys(r.skipped)) {
 		r.skipped[reason].write(w, "skipped: "+string(reason))
 	}
-	r.rows.write(w, "row errors: the expression gave null")
+	r.rows.write(w, oneOr(r.rows.count, "row error", "row errors")+": the expression gave null")
+}
+
+// counted is a number of things, in words for one and for many.
+func counted(n int64, thing string) string { return planner.Counted(int(n), thing) }
+
+func oneOr(n int64, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
 }
 
 func (e *examples) write(w io.Writer, what string) {

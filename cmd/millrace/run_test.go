@@ -30,11 +30,15 @@ type delays struct {
 	Longest int64   `json:"LONGEST_DELAY"`
 }
 
-// TestQuickStart compares the quick start's final table with a computation of
-// its own.
-func TestQuickStart(t *testing.T) {
+func TestQuickStart(t *testing.T) { runQuickStart(t) }
+
+// runQuickStart runs the quick start with further flags and compares its final
+// table with a computation of its own.
+func runQuickStart(t *testing.T, flags ...string) {
+	t.Helper()
 	var stderr bytes.Buffer
-	command := exec.Command("millrace", "run", "--output", "json", filepath.Join(quickStart, "flights.sql"))
+	arguments := append([]string{"run", "--output", "json"}, flags...)
+	command := exec.Command("millrace", append(arguments, filepath.Join(quickStart, "flights.sql"))...)
 	command.Stderr = &stderr
 	out, err := command.Output()
 	if err != nil {

@@ -174,11 +174,11 @@ func (s *screen) progress(statement string, records int64) {
 	s.lastProgress = time.Now()
 	s.clear()
 	if s.rewrite {
-		fmt.Fprintf(s.err, "%s: %d rows", statement, records)
+		fmt.Fprintf(s.err, "%s: %s", statement, counted(records, "row"))
 		s.pending = true
 		return
 	}
-	fmt.Fprintf(s.err, "%s: %d rows\n", statement, records)
+	fmt.Fprintf(s.err, "%s: %s\n", statement, counted(records, "row"))
 }
 
 func (s *screen) failure(file string, err error) {

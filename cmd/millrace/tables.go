@@ -19,7 +19,10 @@ func writeTable(w io.Writer, t *session.Table) {
 	header := make([]string, len(t.Columns))
 	numeric := make([]bool, len(t.Columns))
 	for i, name := range t.Columns {
-		header[i] = strings.ReplaceAll(name, "_", " ")
+		header[i] = name
+		if name == strings.ToLower(name) { // one of SHOW or DESCRIBE, not a user's
+			header[i] = strings.ReplaceAll(name, "_", " ")
+		}
 	}
 	lines := [][]string{header}
 	for _, row := range t.Rows {
@@ -28,8 +31,12 @@ func writeTable(w io.Writer, t *session.Table) {
 			if value == nil {
 				continue
 			}
-			_, number := value.(int64)
-			numeric[i] = numeric[i] || number
+			switch v := value.(type) {
+			case int64, json.Number:
+				numeric[i] = true
+			case json.RawMessage:
+				value = string(v)
+			}
 			cells[i] = printable(fmt.Sprint(value))
 		}
 		lines = append(lines, cells)

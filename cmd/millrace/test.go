@@ -58,7 +58,7 @@ func (c *testCommand) Run(ctx context.Context, std streams) error {
 		}
 	}
 	if !c.JSON {
-		fmt.Fprintf(std.out, "%d tests, %d failed\n", len(directories), failed)
+		fmt.Fprintf(std.out, "%s, %d failed\n", counted(int64(len(directories)), "test"), failed)
 	}
 	if failed > 0 {
 		return errReported

@@ -59,6 +59,8 @@ func adoptNull(l, r Expr) (Expr, Expr) {
 func operandError(op string, a, b *types.Type) error {
 	err := types.Errorf(types.CodeType, "%s does not take %s and %s", op, a, b)
 	switch {
+	case op == "||" && (a.Numeric() || b.Numeric()):
+		return err.WithHint("CAST the number to STRING")
 	case a.Kind == types.KindString && b.Numeric():
 		return err.WithHint("CAST the STRING to %s", b)
 	case a.Numeric() && b.Kind == types.KindString:

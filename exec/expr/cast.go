@@ -94,8 +94,11 @@ func (n *Cast) String() string {
 	if n.implicit {
 		return n.X.String()
 	}
-	return "CAST(" + n.X.String() + " AS " + n.T.String() + ")"
+	return n.explicit()
 }
+
+// explicit is the text with the CAST that an implicit conversion leaves out.
+func (n *Cast) explicit() string { return "CAST(" + n.X.String() + " AS " + n.T.String() + ")" }
 
 func (n *Cast) children() []Expr { return []Expr{n.X} }
 

@@ -73,7 +73,8 @@ func oneRow() *column.Batch {
 type compiler struct {
 	env    *Environment
 	scope  *scope
-	frames []*frame // of the enclosing lambdas, innermost last
+	frames []*frame      // of the enclosing lambdas, innermost last
+	known  map[Expr]bool // whether the nodes met so far are constant
 }
 
 func newCompiler(env *Environment) *compiler {
@@ -101,13 +102,31 @@ func (c *compiler) compile(e Expr) (Kernel, error) {
 		return c.parameter(n)
 	case *Array, *Map, *Struct, *Lambda:
 	default:
-		if Constant(e) {
+		if c.constant(e) {
 			if kernel := c.fold(e); kernel != nil {
 				return kernel, nil
 			}
 		}
 	}
 	return c.compileNode(e)
+}
+
+// constant is Constant, asked once a node, so that a deep tree costs its number
+// of nodes and not its square.
+func (c *compiler) constant(e Expr) bool {
+	if known, ok := c.known[e]; ok {
+		return known
+	}
+	constant := Constant
+	if _, ok := e.(*Lambda); !ok {
+		constant = func(e Expr) bool { return constantNode(e, c.constant) }
+	}
+	if c.known == nil {
+		c.known = make(map[Expr]bool)
+	}
+	result := constant(e)
+	c.known[e] = result
+	return result
 }
 
 // literalType is the type of the vector that a literal fills: an untyped NULL

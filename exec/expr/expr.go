@@ -98,23 +98,25 @@ func Constant(e Expr) bool { return constant(e, nil) }
 
 func constant(e Expr, parameters []string) bool {
 	switch n := e.(type) {
-	case *Column:
-		return false
 	case *Parameter:
 		return slices.Contains(parameters, n.Name)
+	case *Lambda:
+		parameters = append(slices.Clone(parameters), n.Parameters...)
+	}
+	return constantNode(e, func(child Expr) bool { return constant(child, parameters) })
+}
+
+// constantNode tells whether a node and all its children are constant.
+func constantNode(e Expr, child func(Expr) bool) bool {
+	switch n := e.(type) {
+	case *Column, *Parameter:
+		return false
 	case *Call:
 		if n.function.Volatile {
 			return false
 		}
-	case *Lambda:
-		parameters = append(slices.Clone(parameters), n.Parameters...)
 	}
-	for _, child := range e.children() {
-		if !constant(child, parameters) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(e.children(), func(e Expr) bool { return !child(e) })
 }
 
 // The binding strengths of SQL's operators, weakest first.

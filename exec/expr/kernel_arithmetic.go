@@ -23,7 +23,7 @@ func (c *compiler) arithmetic(n *Arithmetic) (Kernel, error) {
 	}
 	k := arithmeticKernel{
 		left: kernels[0], right: kernels[1], op: n.Op,
-		out: column.New(n.T, 0), scope: c.scope, what: n.String(),
+		out: column.New(n.T, 0), scope: c.scope, what: &label{make: n.String},
 	}
 	switch n.T.Kind {
 	case types.KindString:
@@ -41,7 +41,7 @@ type arithmeticKernel struct {
 	op          byte
 	out         *column.Vector
 	scope       *scope
-	what        string
+	what        *label
 }
 
 // operands evaluates both sides and prepares the result's valid rows.

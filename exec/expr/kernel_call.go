@@ -11,7 +11,7 @@ type callKernel struct {
 	call  fn.Call
 	over  *fn.Overload
 	scope *scope
-	what  string
+	what  *label
 	batch *column.Batch
 	valid []int32
 
@@ -20,7 +20,7 @@ type callKernel struct {
 }
 
 func (c *compiler) call(n *Call) (Kernel, error) {
-	k := &callKernel{args: make([]Kernel, len(n.Args)), over: n.overload, scope: c.scope, what: n.String()}
+	k := &callKernel{args: make([]Kernel, len(n.Args)), over: n.overload, scope: c.scope, what: &label{make: n.String}}
 	k.call = fn.Call{
 		Args: make([]*column.Vector, len(n.Args)), Out: column.New(n.T, 0),
 		Now: c.env.Now, Random: c.env.Random,

@@ -22,7 +22,7 @@ type castKernel struct {
 	convert converter
 	out     *column.Vector
 	scope   *scope
-	what    string
+	what    *label
 }
 
 func (c *compiler) cast(n *Cast) (Kernel, error) {
@@ -38,8 +38,7 @@ func (c *compiler) cast(n *Cast) (Kernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	what := "CAST(" + n.X.String() + " AS " + n.T.String() + ")"
-	return &castKernel{x: x, convert: convert, out: column.New(n.T, 0), scope: c.scope, what: what}, nil
+	return &castKernel{x: x, convert: convert, out: column.New(n.T, 0), scope: c.scope, what: &label{make: n.explicit}}, nil
 }
 
 func (k *castKernel) Eval(b *column.Batch, selection []int32) *column.Vector {

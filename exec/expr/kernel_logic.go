@@ -8,11 +8,11 @@ import (
 func (c *compiler) predicate(e Expr) (Predicate, error) {
 	switch n := e.(type) {
 	case *Compare:
-		if !Constant(n) {
+		if !c.constant(n) {
 			return c.compareKernel(n)
 		}
 	case *Between:
-		if !n.Not && !Constant(n) {
+		if !n.Not && !c.constant(n) {
 			return c.betweenKernel(n)
 		}
 	case *Logic:

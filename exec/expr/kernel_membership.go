@@ -263,7 +263,7 @@ type likeKernel struct {
 	not        bool
 	out        *column.Vector
 	scope      *scope
-	what       string
+	what       *label
 	compiled   *likePattern
 	source     string
 }
@@ -275,7 +275,7 @@ func (c *compiler) like(n *Like) (Kernel, error) {
 	}
 	return &likeKernel{
 		x: kernels[0], pattern: kernels[1], escape: n.Escape, not: n.Not,
-		out: column.New(types.Boolean, 0), scope: c.scope, what: n.String(),
+		out: column.New(types.Boolean, 0), scope: c.scope, what: &label{make: n.String},
 	}, nil
 }
 

@@ -130,7 +130,7 @@ func (l *collectList) Merge(dst, state, other []byte) ([]byte, error) {
 }
 
 func (l *collectList) Result(state []byte, out *column.Vector, k int) error {
-	return setList(state, l.result, out, k)
+	return setKeys(state, l.result, out, k)
 }
 
 // collectSet is COLLECT_SET. Its state is a bag.
@@ -140,7 +140,7 @@ type collectSet struct {
 }
 
 func (s *collectSet) Result(state []byte, out *column.Vector, k int) error {
-	return setList(state, s.limit, out, k)
+	return setKeys(state, s.limit, out, k)
 }
 
 // bag is the part of an aggregate whose state is the different values in the

@@ -104,9 +104,9 @@ func decodeEntry(src []byte, v *column.Vector, i int) error {
 	return nil
 }
 
-// setList sets row k of out, an ARRAY, to the values that are the keys of the
-// first n of the entries.
-func setList(state []byte, n int, out *column.Vector, k int) error {
+// setList sets row k of out, an ARRAY, to the first n of the entries; set makes
+// an element of an entry.
+func setList(state []byte, n int, out *column.Vector, k int, set func(e entry, v *column.Vector, i int) error) error {
 	child := out.Children[0]
 	start, count := child.Len(), 0
 	for e, err := range entriesOf(state) {
@@ -114,7 +114,7 @@ func setList(state []byte, n int, out *column.Vector, k int) error {
 			break
 		}
 		if err == nil {
-			err = decodeEntry(e.key, child, child.Extend(1))
+			err = set(e, child, child.Extend(1))
 		}
 		if err != nil {
 			out.SetNull(k)
@@ -124,4 +124,9 @@ func setList(state []byte, n int, out *column.Vector, k int) error {
 	}
 	out.SetSpan(k, start, count)
 	return nil
+}
+
+// setKeys is setList of the values that are the entries' keys.
+func setKeys(state []byte, n int, out *column.Vector, k int) error {
+	return setList(state, n, out, k, func(e entry, v *column.Vector, i int) error { return decodeEntry(e.key, v, i) })
 }

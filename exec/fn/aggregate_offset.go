@@ -169,7 +169,7 @@ func (o *byOffset) Result(state []byte, out *column.Vector, k int) error {
 		state = state[skip:]
 	}
 	if o.n > 0 {
-		return setList(state, o.n, out, k)
+		return setKeys(state, o.n, out, k)
 	}
 	out.SetNull(k)
 	if len(state) == 0 {

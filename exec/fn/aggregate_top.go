@@ -101,23 +101,7 @@ func (t *top) Merge(dst, state, other []byte) ([]byte, error) {
 }
 
 func (t *top) Result(state []byte, out *column.Vector, k int) error {
-	child := out.Children[0]
-	start, count := child.Len(), 0
-	for e, err := range entriesOf(state) {
-		if count == t.k {
-			break
-		}
-		if err == nil {
-			err = t.set(e, child, child.Extend(1))
-		}
-		if err != nil {
-			out.SetNull(k)
-			return err
-		}
-		count++
-	}
-	out.SetSpan(k, start, count)
-	return nil
+	return setList(state, t.k, out, k, t.set)
 }
 
 func (t *top) set(e entry, v *column.Vector, i int) error {

@@ -49,7 +49,7 @@ func FuzzJSON(f *testing.F) {
 		if json.Valid([]byte(text)) && err != nil && len(text) < maxJSONDepth {
 			t.Fatalf("%q is valid, error %v", text, err)
 		}
-		if err == nil && !beginsWithJSON(text) {
+		if err == nil && len(text) < 1000 && !beginsWithJSON(text) {
 			t.Fatalf("%q is not valid", text)
 		}
 		if err != nil || !utf8.ValidString(text) {

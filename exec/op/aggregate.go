@@ -320,13 +320,26 @@ func (c *fixedCall) step(cells []byte, remove, add int32) error {
 	return nil
 }
 
+// RecordError is an error that ends a query, with the record that it happened at.
+type RecordError struct {
+	Partition int32
+	Offset    int64
+	Err       error
+}
+
+func (e *RecordError) Error() string {
+	return fmt.Sprintf("partition %d, offset %d: %v", e.Partition, e.Offset, e.Err)
+}
+
+func (e *RecordError) Unwrap() error { return e.Err }
+
 // stepError adds the place of the record that a query ends at.
 func stepError(b *column.Batch, i int32, name string, err error) error {
 	if name != "" {
 		err = fmt.Errorf("%s: %w", name, err)
 	}
 	if b.Offsets != nil {
-		return fmt.Errorf("partition %d, offset %d: %w", b.Partition, b.Offsets[i], err)
+		return &RecordError{Partition: b.Partition, Offset: b.Offsets[i], Err: err}
 	}
 	return err
 }

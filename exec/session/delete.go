@@ -15,15 +15,15 @@ func (s *Session) deleteRows(ctx context.Context, n *ast.DeleteRows) (*Result, e
 		return nil, err
 	}
 	if s.options.Log != nil {
-		w, err := s.newWriter(ctx, row.Source)
+		w, err := s.newWriter(ctx, row.Source, "row ")
 		if err != nil {
 			return nil, err
 		}
-		if err := w.append(ctx, row.Key, nil, 0, s.options.Now()); err != nil {
-			return nil, w.abort(ctx, err)
+		if err := w.append(ctx, row.Key, nil, 0, 1, s.options.Now()); err != nil {
+			return nil, w.explain(w.abort(ctx, err))
 		}
 		if err := s.producer.Commit(ctx); err != nil {
-			return nil, fmt.Errorf("deleting from %s: %w", row.Source.Name, err)
+			return nil, w.explain(fmt.Errorf("deleting from %s: %w", row.Source.Name, err))
 		}
 	}
 	return &Result{Message: fmt.Sprintf("A delete of the key is written to %s.", row.Source.Name)}, nil

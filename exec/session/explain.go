@@ -38,7 +38,7 @@ func (s *Session) explain(n *ast.Explain) (*Result, error) {
 func (s *Session) explainQuery(n *ast.Explain) (*Result, error) {
 	running, ok := s.catalog.Query(n.QueryID)
 	if !ok {
-		return nil, types.Errorf(types.CodeName, "query %s does not exist", n.QueryID).At(n.Position)
+		return nil, s.unknownQuery(n.QueryID, n.Position)
 	}
 	if plan, ok := s.plans[running.ID]; ok {
 		return &Result{Text: plan.Explain()}, nil

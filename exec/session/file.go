@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/csv"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"time"
@@ -26,27 +27,66 @@ func newFileReader(l *planner.Load, file io.Reader, name string) (fileReader, er
 	if err != nil {
 		return nil, err
 	}
+	bounded := &rowLimit{file: file, left: maxRowBytes}
+	input := bufio.NewReaderSize(bounded, 1<<20)
+	if err := skipByteOrderMark(input); err != nil {
+		return nil, err
+	}
 	columns := append(append([]catalog.Column{}, l.Source.Key...), l.Source.Value...)
-	base := rowReader{name: name, keys: len(l.Source.Key), columns: columns, times: times}
+	base := rowReader{name: name, limit: bounded, keys: len(l.Source.Key), columns: columns, times: times}
 	for _, c := range columns {
 		base.batch.Columns = append(base.batch.Columns, column.New(c.Type, column.MaxRows))
 	}
 	base.batch.Arena = &column.Arena{}
 	if l.Format == planner.CSV {
-		return newCSVReader(base, file, l.Delimiter)
+		return newCSVReader(base, input, l.Delimiter)
 	}
-	return newLineReader(base, file), nil
+	return newLineReader(base, input), nil
+}
+
+// maxRowBytes bounds a row of a file: far more than a record may have, and
+// little enough for memory. A quote that is never closed makes one row of the
+// rest of a file.
+const maxRowBytes = 64 << 20
+
+// rowLimit reads a file and fails where a row is too long.
+type rowLimit struct {
+	file io.Reader
+	left int // bytes that may be read until a row ends
+}
+
+func (l *rowLimit) Read(p []byte) (int, error) {
+	if l.left <= 0 {
+		return 0, fmt.Errorf("a row is longer than %d MB", maxRowBytes>>20)
+	}
+	n, err := l.file.Read(p)
+	l.left -= n
+	return n, err
+}
+
+// skipByteOrderMark passes the mark that spreadsheets put before UTF-8.
+func skipByteOrderMark(input *bufio.Reader) error {
+	const mark = "\ufeff"
+	begin, err := input.Peek(len(mark))
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if string(begin) == mark {
+		_, err = input.Discard(len(mark))
+		return err
+	}
+	return nil
 }
 
 // rowReader is what the readers of both file formats share.
 type rowReader struct {
 	name    string
+	limit   *rowLimit
 	keys    int // the first columns that are the key
 	columns []catalog.Column
 	times   *timeOf
 	batch   column.Batch
 	out     fileBatch
-	row     int64 // rows before this batch
 }
 
 func (r *rowReader) begin(n int) {
@@ -66,9 +106,10 @@ func (r *rowReader) finish() (*fileBatch, error) {
 		r.out.times = make([]int64, n, column.MaxRows)
 	}
 	r.out.times = r.out.times[:n]
-	err := r.times.set(r.out.times, &r.batch, r.row+1)
-	r.row += int64(n)
-	return &r.out, err
+	if fault := r.times.set(r.out.times, &r.batch); fault >= 0 {
+		return &r.out, types.Errorf(types.CodeValue, "%s:%d: no valid time in the TIMESTAMP column", r.name, r.out.lines[fault])
+	}
+	return &r.out, nil
 }
 
 // lineReader reads JSON lines.
@@ -76,43 +117,43 @@ type lineReader struct {
 	rowReader
 	input   *bufio.Reader
 	decoder format.Decoder
-	lines   [][]byte
+	texts   [][]byte
 	line    int64 // lines read, empty ones included
-	numbers []int64
 }
 
-func newLineReader(base rowReader, file io.Reader) *lineReader {
+func newLineReader(base rowReader, input *bufio.Reader) *lineReader {
 	json, _ := format.Lookup("JSON")
 	wanted := make([]bool, len(base.columns))
 	for i := range wanted {
 		wanted[i] = true
 	}
 	return &lineReader{
-		rowReader: base, input: bufio.NewReaderSize(file, 1<<20),
+		rowReader: base, input: input,
 		decoder: json.NewDecoder(format.Spec{Name: "JSON"}, fieldsOf(base.columns), wanted),
 	}
 }
 
 func (r *lineReader) next() (*fileBatch, error) {
-	r.lines, r.numbers = r.lines[:0], r.numbers[:0]
+	r.texts, r.out.lines = r.texts[:0], r.out.lines[:0]
 	var end error
-	for len(r.lines) < column.MaxRows && end == nil {
+	for len(r.texts) < column.MaxRows && end == nil {
 		var line []byte
 		line, end = r.input.ReadBytes('\n')
 		if end != nil && !errors.Is(end, io.EOF) {
-			return &r.out, end
+			return &r.out, fmt.Errorf("%s:%d: %w", r.name, r.line+1, end)
 		}
 		r.line++
+		r.limit.left = maxRowBytes
 		if text := strings.TrimSpace(string(line)); text != "" {
-			r.lines = append(r.lines, []byte(text))
-			r.numbers = append(r.numbers, r.line)
+			r.texts = append(r.texts, []byte(text))
+			r.out.lines = append(r.out.lines, r.line)
 		}
 	}
-	r.begin(len(r.lines))
+	r.begin(len(r.texts))
 	var fault error
-	r.decoder.Decode(r.lines, r.batch.Selection, r.batch.Columns, r.batch.Arena, func(row int32, err error) {
+	r.decoder.Decode(r.texts, r.batch.Selection, r.batch.Columns, r.batch.Arena, func(row int32, err error) {
 		if fault == nil {
-			fault = types.Errorf(types.CodeValue, "%s:%d: %v", r.name, r.numbers[row], err)
+			fault = types.Errorf(types.CodeValue, "%s:%d: %v", r.name, r.out.lines[row], err)
 		}
 	})
 	if fault != nil {
@@ -134,21 +175,25 @@ type csvReader struct {
 	texts   column.Batch
 	kernels []expr.Kernel
 	fault   error
-	lines   []int
 }
 
-func newCSVReader(base rowReader, file io.Reader, delimiter rune) (*csvReader, error) {
-	r := &csvReader{rowReader: base, input: csv.NewReader(bufio.NewReaderSize(file, 1<<20))}
+func newCSVReader(base rowReader, input io.Reader, delimiter rune) (*csvReader, error) {
+	r := &csvReader{rowReader: base, input: csv.NewReader(input)}
 	r.input.Comma = delimiter
 	r.input.ReuseRecord = true
 	header, err := r.input.Read()
-	if err != nil {
+	switch {
+	case errors.Is(err, io.EOF):
 		return nil, types.Errorf(types.CodeValue, "%s has no header line", base.name)
+	case err != nil:
+		return nil, r.syntaxError(err)
 	}
 	r.field = make([]int, len(base.columns))
 	r.texts.Arena = base.batch.Arena
 	for i, c := range base.columns {
-		r.field[i] = fieldOf(header, c.Name)
+		if r.field[i], err = fieldOf(header, c.Name); err != nil {
+			return nil, types.Errorf(types.CodeValue, "%s: %v", base.name, err)
+		}
 		if r.field[i] < 0 && i < base.keys {
 			return nil, types.Errorf(types.CodeValue, "%s has no field called %s, which is the key", base.name, c.Name).
 				WithHint("its fields are %s", strings.Join(header, ", "))
@@ -167,25 +212,33 @@ func newCSVReader(base rowReader, file io.Reader, delimiter rune) (*csvReader, e
 	return r, nil
 }
 
-// fieldOf finds a column's field: by its name, else without regard to case.
-func fieldOf(header []string, name string) int {
-	found := -1
+// fieldOf finds a column's field: by its name, else without regard to case; -1
+// if there is none. Two of them are an error, as only one could be loaded.
+func fieldOf(header []string, name string) (at int, err error) {
+	exact, folded := -1, -1
 	for i, field := range header {
 		field = strings.TrimSpace(field)
+		found := &folded
 		if field == name {
-			return i
+			found = &exact
+		} else if !strings.EqualFold(field, name) {
+			continue
 		}
-		if found < 0 && strings.EqualFold(field, name) {
-			found = i
+		if *found >= 0 {
+			return -1, fmt.Errorf("fields %d and %d of the header line are both called %s", *found+1, i+1, field)
 		}
+		*found = i
 	}
-	return found
+	if exact >= 0 {
+		return exact, nil
+	}
+	return folded, nil
 }
 
 // RowError implements column.Errors: a field that does not convert.
 func (r *csvReader) RowError(_ *column.Batch, i int, what string, err error) {
 	if r.fault == nil {
-		r.fault = types.Errorf(types.CodeValue, "%s:%d: %s: %v", r.name, r.lines[i], what, err)
+		r.fault = types.Errorf(types.CodeValue, "%s:%d: %s: %v", r.name, r.out.lines[i], what, err)
 	}
 }
 
@@ -194,7 +247,7 @@ func (r *csvReader) next() (*fileBatch, error) {
 		v.Reset(column.MaxRows)
 	}
 	r.batch.Arena.Reset()
-	r.lines = r.lines[:0]
+	r.out.lines = r.out.lines[:0]
 	n := 0
 	var end error
 	for n < column.MaxRows {
@@ -202,8 +255,9 @@ func (r *csvReader) next() (*fileBatch, error) {
 		if record, end = r.input.Read(); end != nil {
 			break
 		}
+		r.limit.left = maxRowBytes
 		line, _ := r.input.FieldPos(0)
-		r.lines = append(r.lines, line)
+		r.out.lines = append(r.out.lines, int64(line))
 		for i, at := range r.field {
 			if at >= 0 && record[at] != "" {
 				r.texts.Columns[i].SetText(n, r.batch.Arena.Copy(record[at]))
@@ -212,9 +266,21 @@ func (r *csvReader) next() (*fileBatch, error) {
 		n++
 	}
 	if end != nil && !errors.Is(end, io.EOF) {
-		return &r.out, types.Errorf(types.CodeValue, "%s: %v", r.name, end)
+		return &r.out, r.syntaxError(end)
 	}
 	return r.convert(n, end)
+}
+
+// syntaxError says where and why a file is no CSV.
+func (r *csvReader) syntaxError(err error) error {
+	syntax, ok := errors.AsType[*csv.ParseError](err)
+	if !ok {
+		return fmt.Errorf("%s: %w", r.name, err)
+	}
+	if errors.Is(err, csv.ErrFieldCount) {
+		return types.Errorf(types.CodeValue, "%s:%d: the number of fields is not the %d of the header line", r.name, syntax.StartLine, r.input.FieldsPerRecord)
+	}
+	return types.Errorf(types.CodeValue, "%s:%d: %v", r.name, syntax.Line, syntax.Err)
 }
 
 func (r *csvReader) convert(n int, end error) (*fileBatch, error) {

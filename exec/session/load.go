@@ -43,12 +43,12 @@ func (s *Session) load(ctx context.Context, n *ast.Load) (*Result, error) {
 	if err := s.checkFile(l, name); err != nil {
 		return nil, fileError(n, name, err)
 	}
-	w, err := s.newWriter(ctx, l.Source)
+	w, err := s.newWriter(ctx, l.Source, l.File+":")
 	if err != nil {
 		return nil, err
 	}
 	job := &loadJob{session: s, plan: l, writer: w, group: kafkaio.Group{
-		Name:       fmt.Sprintf("_millrace_%s_load_%s_%s", s.options.Service, l.Source.Name, filepath.Base(l.File)),
+		Name:       fmt.Sprintf("_millrace_%s_load_%s_%s", s.options.Service, l.Source.Name, filepath.ToSlash(filepath.Clean(l.File))),
 		Generation: -1,
 	}}
 	loaded, before, err := job.run(ctx, name)
@@ -142,7 +142,7 @@ func (j *loadJob) run(ctx context.Context, name string) (loaded, before int64, e
 			if row++; row <= before {
 				continue
 			}
-			if err := j.writer.append(ctx, b.key, b.value, i, b.times[i]); err != nil {
+			if err := j.writer.append(ctx, b.key, b.value, i, b.lines[i], b.times[i]); err != nil {
 				return err
 			}
 			if pending++; pending == loadCommitRows {
@@ -155,10 +155,10 @@ func (j *loadJob) run(ctx context.Context, name string) (loaded, before int64, e
 		return nil
 	})
 	if err != nil {
-		return 0, before, j.writer.abort(ctx, err)
+		return 0, before, j.writer.explain(j.writer.abort(ctx, err))
 	}
 	if pending > 0 {
-		err = j.commit(ctx, row)
+		err = j.writer.explain(j.commit(ctx, row))
 	}
 	return max(row-before, 0), min(before, row), err
 }
@@ -171,6 +171,7 @@ func (j *loadJob) commit(ctx context.Context, rows int64) error {
 	if err := producer.Commit(ctx); err != nil {
 		return fmt.Errorf("loading into %s: %w", j.plan.Source.Name, err)
 	}
+	j.writer.largest = 0
 	if progress := j.session.options.Progress; progress != nil {
 		progress("LOAD INTO "+j.plan.Source.Name, rows)
 	}
@@ -183,6 +184,7 @@ type fileBatch struct {
 	len        int
 	key, value []*column.Vector
 	times      []int64
+	lines      []int64 // of the file, counted from 1
 }
 
 // timeOf computes the time of a batch's rows.
@@ -220,14 +222,14 @@ func newTimeOf(l *planner.Load, now int64) (*timeOf, error) {
 	return t, nil
 }
 
-// set fills the times of rows first .. first+n of the file; a row without a
-// time is an error.
-func (t *timeOf) set(times []int64, b *column.Batch, first int64) error {
+// set fills the times of a batch's rows, and gives the first row without a
+// valid time; -1: all have one.
+func (t *timeOf) set(times []int64, b *column.Batch) (fault int) {
 	if t.column < 0 {
 		for i := range times {
 			times[i] = t.fixed
 		}
-		return nil
+		return -1
 	}
 	v := b.Columns[t.column]
 	if t.parse != nil {
@@ -235,9 +237,9 @@ func (t *timeOf) set(times []int64, b *column.Batch, first int64) error {
 	}
 	for i := range times {
 		if v.Null(i) {
-			return types.Errorf(types.CodeValue, "row %d has no valid time in its TIMESTAMP column", first+int64(i))
+			return i
 		}
 		times[i] = v.Ints[i]
 	}
-	return nil
+	return -1
 }

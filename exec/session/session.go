@@ -64,6 +64,7 @@ type Session struct {
 	options  Options
 	catalog  *catalog.Catalog
 	parser   *parser.Parser
+	looks    int              // SELECTs of their own so far
 	producer kafkaio.Producer // for INSERT and LOAD, made at the first use
 	plans    map[string]*plan.Query
 	paused   map[string]bool // queries by id
@@ -167,6 +168,8 @@ func (s *Session) execute(ctx context.Context, statement ast.Statement, text str
 		return s.control(ctx, n)
 	case *ast.Assert:
 		return s.assert(ctx, n)
+	case *ast.QueryStatement:
+		return s.query(ctx, n)
 	}
 	return s.look(ctx, statement)
 }
@@ -199,8 +202,6 @@ func (s *Session) look(ctx context.Context, statement ast.Statement) (*Result, e
 // refusal names a statement that is recognised and not executed.
 func refusal(statement ast.Statement) error {
 	switch n := statement.(type) {
-	case *ast.QueryStatement:
-		return types.Unsupported("a SELECT of its own").WithHint("use CREATE STREAM .. AS SELECT or CREATE TABLE .. AS SELECT")
 	case *ast.CreateConnector:
 		return noConnectors(n.Position)
 	case *ast.RunScript:

@@ -23,7 +23,7 @@ func (s *Session) insertValues(ctx context.Context, n *ast.InsertValues) (*Resul
 	if s.options.Log == nil {
 		return inserted(rows), nil
 	}
-	w, err := s.newWriter(ctx, rows.Source)
+	w, err := s.newWriter(ctx, rows.Source, "row ")
 	if err != nil {
 		return nil, err
 	}
@@ -32,12 +32,12 @@ func (s *Session) insertValues(ctx context.Context, n *ast.InsertValues) (*Resul
 		if rows.Times != nil {
 			timestamp = rows.Times[i]
 		}
-		if err := w.append(ctx, rows.Key, rows.Value, i, timestamp); err != nil {
-			return nil, w.abort(ctx, err)
+		if err := w.append(ctx, rows.Key, rows.Value, i, int64(i)+1, timestamp); err != nil {
+			return nil, w.explain(w.abort(ctx, err))
 		}
 	}
 	if err := s.producer.Commit(ctx); err != nil {
-		return nil, fmt.Errorf("inserting into %s: %w", rows.Source.Name, err)
+		return nil, w.explain(fmt.Errorf("inserting into %s: %w", rows.Source.Name, err))
 	}
 	return inserted(rows), nil
 }
@@ -55,9 +55,13 @@ type writer struct {
 	keyBuf     []byte
 	valueBuf   []byte
 	next       int32 // partition of the next record without a key
+
+	numbered   string // what stands before a row's number in errors
+	largest    int    // bytes of the transaction's largest record
+	largestRow int64  // and the number of its row
 }
 
-func (s *Session) newWriter(ctx context.Context, source *catalog.Source) (*writer, error) {
+func (s *Session) newWriter(ctx context.Context, source *catalog.Source, numbered string) (*writer, error) {
 	topics, err := s.options.Log.Topics(ctx, source.Topic)
 	if err != nil {
 		return nil, err
@@ -75,7 +79,7 @@ func (s *Session) newWriter(ctx context.Context, source *catalog.Source) (*write
 		}
 	}
 	return &writer{
-		session: s, source: source, partitions: topic.Partitions,
+		session: s, source: source, numbered: numbered, partitions: topic.Partitions,
 		key: encoder(source.KeyFormat, source.Key), value: encoder(source.ValueFormat, source.Value),
 	}, nil
 }
@@ -86,15 +90,16 @@ func encoder(f catalog.Format, columns []catalog.Column) format.Encoder {
 	return kind.NewEncoder(specOf(f), fieldsOf(columns))
 }
 
-// append adds row i as a record. Without value columns its value is null.
-func (w *writer) append(ctx context.Context, key, value []*column.Vector, i int, timestamp int64) error {
+// append adds row i of the vectors, which the user counts as the one of a
+// number, as a record. Without value columns its value is null.
+func (w *writer) append(ctx context.Context, key, value []*column.Vector, i int, number, timestamp int64) error {
 	var keyNull, valueNull bool
 	var err error
 	if w.keyBuf, keyNull, err = encodePart(w.key, w.keyBuf[:0], key, i); err != nil {
-		return types.Errorf(types.CodeValue, "the key of row %d cannot be written: %v", i+1, err)
+		return types.Errorf(types.CodeValue, "%s%d: the key cannot be written: %v", w.numbered, number, err)
 	}
 	if w.valueBuf, valueNull, err = encodePart(w.value, w.valueBuf[:0], value, i); err != nil {
-		return types.Errorf(types.CodeValue, "row %d cannot be written: %v", i+1, err)
+		return types.Errorf(types.CodeValue, "%s%d: the value cannot be written: %v", w.numbered, number, err)
 	}
 	to := kafkaio.TopicPartition{Topic: w.source.Topic, Partition: w.next % int32(w.partitions)}
 	keyBytes, valueBytes := w.keyBuf, w.valueBuf
@@ -106,6 +111,9 @@ func (w *writer) append(ctx context.Context, key, value []*column.Vector, i int,
 		w.next++
 	} else {
 		to.Partition = kafkaio.PartitionFor(keyBytes, w.partitions)
+	}
+	if size := kafkaio.RecordSize(keyBytes, valueBytes, nil); size > w.largest {
+		w.largest, w.largestRow = size, number
 	}
 	return w.session.producer.Append(ctx, to, timestamp, keyBytes, valueBytes, nil)
 }
@@ -121,6 +129,16 @@ func encodePart(e format.Encoder, dst []byte, columns []*column.Vector, i int) (
 		out = []byte{}
 	}
 	return out, false, nil
+}
+
+// explain names the row of a record that is larger than its topic allows. The
+// broker refuses a whole batch; what was too large in it is its largest record.
+func (w *writer) explain(err error) error {
+	if !errors.Is(err, kafkaio.ErrRecordTooLarge) {
+		return err
+	}
+	return types.Errorf(types.CodeValue, "%s%d: its record of %d bytes is larger than topic %s allows",
+		w.numbered, w.largestRow, w.largest, w.source.Topic).WithHint("raise max.message.bytes of the topic")
 }
 
 // abort drops the transaction, so that nothing of a failed statement is seen.

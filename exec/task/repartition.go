@@ -117,7 +117,11 @@ func (s *repartitionSink) sameKey(i int) bool {
 
 func (s *repartitionSink) write(b *column.Batch, i int32, k *keyEncoder, columns []*column.Vector, value []byte) error {
 	if !s.keepNullKeys && k.hasNull(int(i)) {
-		s.output.drop(b, i, NoKey, "", "")
+		reason := NoKey
+		if !s.changes && !b.Present.Get(int(i)) {
+			reason = NoValue
+		}
+		s.output.drop(b, i, reason, "", "")
 		return nil
 	}
 	key, deciding, err := k.encode(columns, int(i))

@@ -394,6 +394,10 @@ func (t *Task) flush(ctx context.Context) (err error) {
 
 // failed adds the query and the records to an error.
 func (t *Task) failed(err error) error {
+	if record, ok := err.(*op.RecordError); ok && t.current != nil { //nolint:errorlint // what wraps it must not be lost
+		place := fmt.Sprintf("topic %s, partition %d, offset %d", t.current.Topic, record.Partition, record.Offset)
+		return &QueryError{Query: t.config.Query.ID, Place: place, Err: record.Err}
+	}
 	return &QueryError{Query: t.config.Query.ID, Place: t.place(), Err: err}
 }
 

@@ -28,6 +28,7 @@ func (c *Client) connect(ctx context.Context) error {
 		return fmt.Errorf("%w: no address of a broker was given", kafkaio.ErrUnreachable)
 	}
 	begin := time.Now()
+	var cause error
 	var refused int
 	var waits backoff
 	for {
@@ -38,13 +39,24 @@ func (c *Client) connect(ctx context.Context) error {
 		if isLoginFault(err) {
 			refused++
 		}
+		if cause == nil || !cutOff(ctx, err) {
+			cause = err
+		}
 		if refused >= loginAttempts || isCertificateFault(err) || !errors.Is(err, kafkaio.ErrTransient) && ctx.Err() == nil {
-			return c.connectError(begin, err)
+			return c.connectError(begin, cause)
 		}
 		if sleep(ctx, waits.next(err)) != nil {
-			return c.connectError(begin, err)
+			return c.connectError(begin, cause)
 		}
 	}
+}
+
+// cutOff tells whether an attempt only failed because ctx ended during it,
+// which says nothing about the cluster.
+func cutOff(ctx context.Context, err error) bool {
+	deadline, bounded := ctx.Deadline()
+	ended := ctx.Err() != nil || bounded && !time.Now().Before(deadline)
+	return ended && (isTimeout(err) || errors.Is(err, context.Canceled))
 }
 
 func (c *Client) tryConnect(ctx context.Context) error {

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/segmentio/kafka-go/protocol"
 	"github.com/segmentio/kafka-go/protocol/listoffsets"
@@ -63,17 +64,14 @@ func (c *Client) listOffsets(ctx context.Context, b *broker, partitions []kafkai
 	ranges map[kafkaio.TopicPartition]kafkaio.OffsetRange,
 ) error {
 	request := &listoffsets.Request{ReplicaID: -1, IsolationLevel: question.isolation}
-	at := make(map[string]int)
-	for _, tp := range partitions {
-		i, ok := at[tp.Topic]
-		if !ok {
-			i = len(request.Topics)
-			at[tp.Topic] = i
-			request.Topics = append(request.Topics, listoffsets.RequestTopic{Topic: tp.Topic})
+	for _, topic := range groupByTopic(slices.Values(partitions)) {
+		asked := listoffsets.RequestTopic{Topic: topic.name}
+		for _, number := range topic.partitions {
+			asked.Partitions = append(asked.Partitions, listoffsets.RequestPartition{
+				Partition: number, CurrentLeaderEpoch: -1, Timestamp: question.timestamp,
+			})
 		}
-		request.Topics[i].Partitions = append(request.Topics[i].Partitions, listoffsets.RequestPartition{
-			Partition: tp.Partition, CurrentLeaderEpoch: -1, Timestamp: question.timestamp,
-		})
+		request.Topics = append(request.Topics, asked)
 	}
 	answer, err := ask[*listoffsets.Response](ctx, b, c.options.RequestTimeout, request)
 	if err != nil {
@@ -114,21 +112,18 @@ func (c *Client) CommittedOffsets(ctx context.Context, group string, partitions 
 // the request cannot: the broker then answers a code while a transaction that
 // commits some of them is open.
 func (c *Client) fetchOffsets(ctx context.Context, b *broker, group string, partitions []kafkaio.TopicPartition) (map[kafkaio.TopicPartition]int64, error) {
-	byTopic := make(map[string][]int32)
-	for _, tp := range partitions {
-		byTopic[tp.Topic] = append(byTopic[tp.Topic], tp.Partition)
-	}
+	topics := groupByTopic(slices.Values(partitions))
 	offsets := make(map[kafkaio.TopicPartition]int64)
 	var failure error
 	request := &rawMessage{
 		key: protocol.OffsetFetch, version: offsetFetchVersion, flexible: true, clientID: c.options.ClientID,
 		encode: func(e *encoder) {
 			e.string(group)
-			e.array(len(byTopic))
-			for topic, numbers := range byTopic {
-				e.string(topic)
-				e.array(len(numbers))
-				for _, number := range numbers {
+			e.array(len(topics))
+			for _, topic := range topics {
+				e.string(topic.name)
+				e.array(len(topic.partitions))
+				for _, number := range topic.partitions {
 					e.int32(number)
 				}
 				e.tags()

@@ -3,6 +3,8 @@ package client
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/segmentio/kafka-go/protocol/addoffsetstotxn"
@@ -46,15 +48,8 @@ func (c *Client) initProducer(ctx context.Context, request *initproducerid.Reque
 // addPartitions makes partitions part of the transaction, all or none.
 func (s *session) addPartitions(ctx context.Context, partitions []kafkaio.TopicPartition) error {
 	request := &addpartitionstotxn.Request{TransactionalID: s.transactionalID, ProducerID: s.id, ProducerEpoch: s.epoch}
-	at := make(map[string]int)
-	for _, tp := range partitions {
-		i, ok := at[tp.Topic]
-		if !ok {
-			i = len(request.Topics)
-			at[tp.Topic] = i
-			request.Topics = append(request.Topics, addpartitionstotxn.RequestTopic{Name: tp.Topic})
-		}
-		request.Topics[i].Partitions = append(request.Topics[i].Partitions, tp.Partition)
+	for _, topic := range groupByTopic(slices.Values(partitions)) {
+		request.Topics = append(request.Topics, addpartitionstotxn.RequestTopic{Name: topic.name, Partitions: topic.partitions})
 	}
 	return s.client.onCoordinator(ctx, s.key(), func(b *broker) error {
 		answer, err := ask[*addpartitionstotxn.Response](ctx, b, s.client.options.RequestTimeout, request)
@@ -106,17 +101,15 @@ func (s *session) commitOffsets(ctx context.Context, group kafkaio.Group, positi
 		TransactionalID: s.transactionalID, ProducerID: s.id, ProducerEpoch: s.epoch,
 		GroupID: group.Name, GenerationID: group.Generation, MemberID: group.Member, GroupInstanceID: group.Instance,
 	}
-	at := make(map[string]int)
-	for tp, position := range positions {
-		i, ok := at[tp.Topic]
-		if !ok {
-			i = len(request.Topics)
-			at[tp.Topic] = i
-			request.Topics = append(request.Topics, txnoffsetcommit.RequestTopic{Name: tp.Topic})
+	for _, topic := range groupByTopic(maps.Keys(positions)) {
+		asked := txnoffsetcommit.RequestTopic{Name: topic.name}
+		for _, number := range topic.partitions {
+			position := positions[kafkaio.TopicPartition{Topic: topic.name, Partition: number}]
+			asked.Partitions = append(asked.Partitions, txnoffsetcommit.RequestPartition{
+				Partition: number, CommittedOffset: position, CommittedLeaderEpoch: -1,
+			})
 		}
-		request.Topics[i].Partitions = append(request.Topics[i].Partitions, txnoffsetcommit.RequestPartition{
-			Partition: tp.Partition, CommittedOffset: position, CommittedLeaderEpoch: -1,
-		})
+		request.Topics = append(request.Topics, asked)
 	}
 	return s.client.onCoordinator(ctx, coordinatorKey{groupCoordinator, group.Name}, func(b *broker) error {
 		answer, err := ask[*txnoffsetcommit.Response](ctx, b, s.client.options.RequestTimeout, request)

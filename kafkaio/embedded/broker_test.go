@@ -78,11 +78,11 @@ func TestRestartKeepsState(t *testing.T) {
 	dir := t.TempDir()
 	b := startBroker(t, Options{Dir: dir})
 	client := newClient(t, b.Addresses()[0], kgo.TransactionalID("tx"))
-	createTopic(t, client, crashInput, 3, "max.message.bytes", "2000000", "message.timestamp.after.max.ms", "9223372036854775807")
+	writer.CreateTopic(t, client, crashInput, 3, "max.message.bytes", "2000000", "message.timestamp.after.max.ms", "9223372036854775807")
 	if err := client.BeginTransaction(); err != nil {
 		t.Fatal(err)
 	}
-	produce(t, client, record(crashInput, 2, "v"))
+	writer.Produce(t, client, record(crashInput, 2, "v"))
 	if err := stageOffset(t.Context(), client, 9); err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func TestRestartKeepsState(t *testing.T) {
 	if got := groupOffset(t, client, crashGroup, crashInput, 0); got != 9 {
 		t.Errorf("the group's offset is %d", got)
 	}
-	if got := valuesOf(readAll(t, b.Addresses()[0], crashInput)); got != "v" {
+	if got := reader.Values(readAll(t, b.Addresses()[0], crashInput)); got != "v" {
 		t.Errorf("the records are %q", got)
 	}
 }
@@ -188,11 +188,11 @@ func TestRefusedTopics(t *testing.T) {
 		"too many partitions": {"x", 1 << 30, kerr.InvalidPartitions},
 		"fine":                {"_a.b-C9", 1, nil},
 	} {
-		if err := tryCreateTopic(t, client, c.topic, c.partitions); !errors.Is(err, c.want) {
+		if err := writer.TryCreateTopic(t.Context(), client, c.topic, c.partitions); !errors.Is(err, c.want) {
 			t.Errorf("%s: got %v, want %v", name, err, c.want)
 		}
 	}
-	if err := tryCreateTopic(t, client, "_a.b-C9", 1); !errors.Is(err, kerr.TopicAlreadyExists) {
+	if err := writer.TryCreateTopic(t.Context(), client, "_a.b-C9", 1); !errors.Is(err, kerr.TopicAlreadyExists) {
 		t.Errorf("a topic made twice: %v", err)
 	}
 }
@@ -223,8 +223,8 @@ func TestSettingsAreFixed(t *testing.T) {
 func TestCompactedTopicsAreKeptWhole(t *testing.T) {
 	b := startBroker(t, Options{})
 	client := newClient(t, b.Addresses()[0])
-	createTopic(t, client, "table", 1, "cleanup.policy", "compact", "retention.ms", "1000")
-	createTopic(t, client, "both", 1, "cleanup.policy", "compact,delete", "retention.ms", "1000")
+	writer.CreateTopic(t, client, "table", 1, "cleanup.policy", "compact", "retention.ms", "1000")
+	writer.CreateTopic(t, client, "both", 1, "cleanup.policy", "compact,delete", "retention.ms", "1000")
 	if got := topicConfig(t, client, "table", "retention.ms"); got != "-1" {
 		t.Errorf("retention.ms of a compacted topic is %q", got)
 	}
@@ -240,8 +240,8 @@ func TestDeletedRecordsKeepTheOffsets(t *testing.T) {
 		dir := t.TempDir()
 		b := startBroker(t, Options{Dir: dir})
 		client := newClient(t, b.Addresses()[0])
-		createTopic(t, client, "x", 1)
-		produce(t, client, record("x", 0, "a"), record("x", 0, "b"), record("x", 0, "c"))
+		writer.CreateTopic(t, client, "x", 1)
+		writer.Produce(t, client, record("x", 0, "a"), record("x", 0, "b"), record("x", 0, "c"))
 		request := kmsg.NewPtrDeleteRecordsRequest()
 		p := kmsg.NewDeleteRecordsRequestTopicPartition()
 		p.Offset = offset
@@ -252,7 +252,7 @@ func TestDeletedRecordsKeepTheOffsets(t *testing.T) {
 		if err != nil || response.Topics[0].Partitions[0].ErrorCode != 0 {
 			t.Fatal(err, response)
 		}
-		if got := valuesOf(readAll(t, b.Addresses()[0], "x")); got != "c" {
+		if got := reader.Values(readAll(t, b.Addresses()[0], "x")); got != "c" {
 			t.Errorf("after the deletion: %q", got)
 		}
 		closeBroker(t, b)
@@ -269,11 +269,11 @@ func TestRetention(t *testing.T) {
 	client := newClient(t, b.Addresses()[0])
 	now := time.UnixMilli(1_700_000_000_000)
 	hour := strconv.FormatInt(time.Hour.Milliseconds(), 10)
-	createTopic(t, client, "aged", 1, "retention.ms", hour)
-	createTopic(t, client, "default", 1)
-	createTopic(t, client, "table", 1, "cleanup.policy", "compact", "retention.ms", hour)
-	createTopic(t, client, "ever", 1, "retention.ms", "-1")
-	createTopic(t, client, "old", 1, "retention.ms", hour)
+	writer.CreateTopic(t, client, "aged", 1, "retention.ms", hour)
+	writer.CreateTopic(t, client, "default", 1)
+	writer.CreateTopic(t, client, "table", 1, "cleanup.policy", "compact", "retention.ms", hour)
+	writer.CreateTopic(t, client, "ever", 1, "retention.ms", "-1")
+	writer.CreateTopic(t, client, "old", 1, "retention.ms", hour)
 	for topic, ages := range map[string][]time.Duration{
 		// The young record in the middle keeps what is behind it.
 		"aged":    {3 * time.Hour, 2 * time.Hour, time.Minute, 5 * time.Hour, 0},
@@ -285,7 +285,7 @@ func TestRetention(t *testing.T) {
 		for _, age := range ages {
 			r := record(topic, 0, age.String())
 			r.Timestamp = now.Add(-age)
-			produce(t, client, r)
+			writer.Produce(t, client, r)
 		}
 	}
 	for range 2 {
@@ -297,7 +297,7 @@ func TestRetention(t *testing.T) {
 		"aged": "1m0s 5h0m0s 0s", "default": "1000h0m0s 1000h0m0s", "table": "3h0m0s 3h0m0s", "ever": "3h0m0s 3h0m0s",
 		"old": "2h0m0s", // a partition keeps its last batch
 	} {
-		if got := valuesOf(readAll(t, b.Addresses()[0], topic)); got != want {
+		if got := reader.Values(readAll(t, b.Addresses()[0], topic)); got != want {
 			t.Errorf("topic %s: %q, want %q", topic, got, want)
 		}
 	}
@@ -322,12 +322,12 @@ func TestUnusableFolder(t *testing.T) {
 func TestFetchKeepsAbortedTransactions(t *testing.T) {
 	b := startBroker(t, Options{})
 	client := newClient(t, b.Addresses()[0], kgo.TransactionalID("tx"))
-	createTopic(t, client, "x", 1)
+	writer.CreateTopic(t, client, "x", 1)
 	for i, end := range []kgo.TransactionEndTry{kgo.TryAbort, kgo.TryCommit, kgo.TryAbort} {
 		if err := client.BeginTransaction(); err != nil {
 			t.Fatal(err)
 		}
-		produce(t, client, record("x", 0, strconv.Itoa(i)+strings.Repeat("x", 1000)))
+		writer.Produce(t, client, record("x", 0, strconv.Itoa(i)+strings.Repeat("x", 1000)))
 		if err := client.EndTransaction(t.Context(), end); err != nil {
 			t.Fatal(err)
 		}

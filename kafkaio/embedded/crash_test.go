@@ -195,8 +195,8 @@ func TestKilledBrokerKeepsTransactionsWhole(t *testing.T) {
 			random := rand.New(rand.NewPCG(1, uint64(len(c.name))))
 			b := newChild(t, c.sync)
 			client := newClient(t, b.address)
-			createTopic(t, client, crashTopic, crashPartitions)
-			createTopic(t, client, crashInput, 1)
+			writer.CreateTopic(t, client, crashTopic, crashPartitions)
+			writer.CreateTopic(t, client, crashInput, 1)
 			w := &transactions{t: t}
 			for range rounds(6, 100) {
 				w.until(b, time.Duration(random.IntN(8000))*time.Microsecond, (*child).kill, c.options...)
@@ -223,18 +223,18 @@ func TestOpenTransactionIsAborted(t *testing.T) {
 		t.Run(stop.name, func(t *testing.T) {
 			b := newChild(t, false)
 			before := newClient(t, b.address, kgo.TransactionalID("tx"))
-			createTopic(t, before, "x", 1)
-			createTopic(t, before, crashInput, 1)
+			writer.CreateTopic(t, before, "x", 1)
+			writer.CreateTopic(t, before, crashInput, 1)
 			if err := before.BeginTransaction(); err != nil {
 				t.Fatal(err)
 			}
-			produce(t, before, record("x", 0, "open"))
+			writer.Produce(t, before, record("x", 0, "open"))
 			if err := stageOffset(t.Context(), before, 7); err != nil {
 				t.Fatal(err)
 			}
 			stop.end(b)
 			b.start()
-			if got := valuesOf(readAll(t, b.address, "x")); got != "" {
+			if got := reader.Values(readAll(t, b.address, "x")); got != "" {
 				t.Errorf("visible after the stop: %q", got)
 			}
 
@@ -245,12 +245,12 @@ func TestOpenTransactionIsAborted(t *testing.T) {
 			if err := after.BeginTransaction(); err != nil {
 				t.Fatal(err)
 			}
-			produce(t, after, record("x", 0, "good"))
+			writer.Produce(t, after, record("x", 0, "good"))
 			if err := after.EndTransaction(t.Context(), kgo.TryCommit); err != nil {
 				t.Fatal(err)
 			}
 			for range 2 {
-				if got := valuesOf(readAll(t, b.address, "x")); got != "good" {
+				if got := reader.Values(readAll(t, b.address, "x")); got != "good" {
 					t.Errorf("got %q, want good", got)
 				}
 				b.kill()
@@ -268,12 +268,12 @@ func TestOpenTransactionIsAborted(t *testing.T) {
 func TestRepairKeepsLaterOffsets(t *testing.T) {
 	b := newChild(t, false)
 	client := newClient(t, b.address, kgo.TransactionalID("tx"))
-	createTopic(t, client, crashInput, 1)
-	createTopic(t, client, "x", 1)
+	writer.CreateTopic(t, client, crashInput, 1)
+	writer.CreateTopic(t, client, "x", 1)
 	if err := client.BeginTransaction(); err != nil {
 		t.Fatal(err)
 	}
-	produce(t, client, record("x", 0, "v"))
+	writer.Produce(t, client, record("x", 0, "v"))
 	if err := stageOffset(t.Context(), client, 5); err != nil {
 		t.Fatal(err)
 	}
@@ -306,8 +306,8 @@ func TestKilledBrokerKnowsItsProducers(t *testing.T) {
 		t.Run(end.name, func(t *testing.T) {
 			b := newChild(t, false)
 			client := newClient(t, b.address)
-			createTopic(t, client, "x", 1)
-			produce(t, client, record("x", 0, "a"), record("x", 0, "b"))
+			writer.CreateTopic(t, client, "x", 1)
+			writer.Produce(t, client, record("x", 0, "a"), record("x", 0, "b"))
 			end.stop(b)
 			b.start()
 			id, epoch, err := client.ProducerID(t.Context())
@@ -359,8 +359,8 @@ func TestStopUnderLoad(t *testing.T) {
 	for round := range rounds(3, 30) {
 		b := newChild(t, false)
 		client := newClient(t, b.address)
-		createTopic(t, client, crashTopic, crashPartitions)
-		createTopic(t, client, crashInput, 1)
+		writer.CreateTopic(t, client, crashTopic, crashPartitions)
+		writer.CreateTopic(t, client, crashInput, 1)
 		w := &transactions{t: t}
 		w.until(b, time.Duration(round)*700*time.Microsecond, (*child).stop)
 		b.kill()

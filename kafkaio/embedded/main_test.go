@@ -19,6 +19,7 @@ import (
 	"go.uber.org/goleak"
 
 	"millrace/tests/kafka/reader"
+	"millrace/tests/kafka/writer"
 )
 
 // The test binary runs a broker in its own process when childDir is set.
@@ -139,40 +140,7 @@ func closeBroker(t *testing.T, b *Broker) {
 
 func newClient(t *testing.T, address string, options ...kgo.Opt) *kgo.Client {
 	t.Helper()
-	client, err := kgo.NewClient(append(options,
-		kgo.SeedBrokers(address), kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.MetadataMinAge(10*time.Millisecond),
-		kgo.ProducerLinger(0), kgo.DisableClientMetrics())...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(client.Close)
-	return client
-}
-
-// createTopic takes configurations as name, value, name, value.
-func createTopic(t *testing.T, client *kgo.Client, name string, partitions int32, configs ...string) {
-	t.Helper()
-	if err := tryCreateTopic(t, client, name, partitions, configs...); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func tryCreateTopic(t *testing.T, client *kgo.Client, name string, partitions int32, configs ...string) error {
-	t.Helper()
-	request := kmsg.NewPtrCreateTopicsRequest()
-	topic := kmsg.NewCreateTopicsRequestTopic()
-	topic.Topic, topic.NumPartitions, topic.ReplicationFactor = name, partitions, 1
-	for i := 0; i < len(configs); i += 2 {
-		config := kmsg.NewCreateTopicsRequestTopicConfig()
-		config.Name, config.Value = configs[i], kmsg.StringPtr(configs[i+1])
-		topic.Configs = append(topic.Configs, config)
-	}
-	request.Topics = append(request.Topics, topic)
-	response, err := request.RequestWith(t.Context(), client)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return kerr.ErrorForCode(response.Topics[0].ErrorCode)
+	return writer.NewClient(t, []string{address}, options...)
 }
 
 func topicConfig(t *testing.T, client *kgo.Client, topic, name string) string {
@@ -193,15 +161,6 @@ func topicConfig(t *testing.T, client *kgo.Client, topic, name string) string {
 	return ""
 }
 
-func produce(t *testing.T, client *kgo.Client, records ...*kgo.Record) {
-	t.Helper()
-	for _, record := range records {
-		if err := client.ProduceSync(t.Context(), record).FirstErr(); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
 func record(topic string, partition int32, value string) *kgo.Record {
 	return &kgo.Record{Topic: topic, Partition: partition, Value: []byte(value)}
 }
@@ -215,14 +174,6 @@ func readAll(t *testing.T, address, topic string) []reader.Record {
 		t.Fatal(err)
 	}
 	return records
-}
-
-func valuesOf(records []reader.Record) string {
-	var text []string
-	for _, r := range records {
-		text = append(text, string(r.Value))
-	}
-	return strings.Join(text, " ")
 }
 
 // offsetRange gives a partition's first offset and high watermark.

@@ -376,7 +376,7 @@ func TestRepairOfDamagedTails(t *testing.T) {
 			if want != "" {
 				visible = "value"
 			}
-			if got := valuesOf(readAll(t, b.Addresses()[0], "x")); got != visible {
+			if got := reader.Values(readAll(t, b.Addresses()[0], "x")); got != visible {
 				t.Fatalf("%d of %d bytes: visible are %q, want %q", cut, len(whole), got, visible)
 			}
 			closeBroker(t, b)

@@ -44,6 +44,7 @@ type Query struct {
 	SinkPartitions, SinkReplicas int
 	SinkConfig                   map[string]string // retention.ms, cleanup.policy where given
 	Sources                      []string          // names of what it reads
+	Transient                    bool              // its result is looked at once and not kept
 	// CoPartitioned are sets of source topics that must have equally many partitions.
 	CoPartitioned [][]string
 }

@@ -8,7 +8,9 @@ import "millrace/sql/token"
 func (r *recogniser) expression() {
 	r.enter()
 	defer r.leave()
+	length := 0
 	for r.err == nil {
+		r.link(&length)
 		depth := r.depth
 		for r.current().Is("NOT") {
 			r.pass()
@@ -139,7 +141,9 @@ func (r *recogniser) likePredicate() {
 // value reads operands joined by arithmetic and ||. TiDB gets || as the bitwise OR,
 // which binds looser than + and tighter than a comparison, as || does here.
 func (r *recogniser) value() {
+	length := 0
 	for r.err == nil {
+		r.link(&length)
 		depth := r.depth
 		for r.current().Is("+") || r.current().Is("-") && !r.atNegativeNumber() {
 			r.pass()

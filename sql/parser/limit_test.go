@@ -55,9 +55,9 @@ func TestNestingBelowTheLimit(t *testing.T) {
 func TestLongFlatChains(t *testing.T) {
 	const n = 100000
 	for _, text := range []string{
-		"SELECT a" + strings.Repeat(" + a", n) + " FROM s",
-		"SELECT a" + strings.Repeat(" || a", n) + " FROM s",
-		"SELECT a FROM s WHERE a" + strings.Repeat(" AND a", n),
+		"SELECT a" + strings.Repeat(" + a", maxChain-1) + " FROM s",
+		"SELECT a" + strings.Repeat(" || a", maxChain-1) + " FROM s",
+		"SELECT a FROM s WHERE a" + strings.Repeat(" AND a", maxChain-1),
 		"SELECT a" + strings.Repeat(", a", n) + " FROM s",
 		"SELECT a IN (1" + strings.Repeat(", 1", n) + ") FROM s",
 		"INSERT INTO s VALUES (1)" + strings.Repeat(", (1)", n),
@@ -66,6 +66,19 @@ func TestLongFlatChains(t *testing.T) {
 		"SELECT 'é'" + strings.Repeat(",'é'", n) + " FROM s" + strings.Repeat(" JOIN t ON a", n/50),
 	} {
 		if _, err := New().ParseScript(text, nil); err != nil {
+			t.Errorf("%.40s: %v", text, err)
+		}
+	}
+}
+
+func TestOperatorChainsAreLimited(t *testing.T) {
+	for _, text := range []string{
+		"SELECT a" + strings.Repeat(" + a", maxChain) + " FROM s",
+		"SELECT a FROM s WHERE a" + strings.Repeat(" OR a", 10*maxChain),
+	} {
+		_, err := New().ParseScript(text, nil)
+		fault, ok := errors.AsType[*types.Error](err)
+		if !ok || fault.Message != "more than 10000 operators in a row" || fault.Position.Line != 1 {
 			t.Errorf("%.40s: %v", text, err)
 		}
 	}

@@ -14,6 +14,9 @@ const (
 	// maxDepth bounds the nesting of brackets, queries, CASE, types and chains of
 	// postfix or prefix operators, and so the stack.
 	maxDepth = 400
+	// maxChain bounds the operators side by side, as in a + b + c: they are a
+	// tree as deep as the chain is long.
+	maxChain = 10000
 	// maxStatementLength bounds the bytes of one statement.
 	maxStatementLength = 1 << 20
 )
@@ -93,3 +96,10 @@ func (r *recogniser) enter() {
 }
 
 func (r *recogniser) leave() { r.depth-- }
+
+// link counts one more operator of a chain.
+func (r *recogniser) link(length *int) {
+	if *length++; *length > maxChain {
+		r.fail(r.current().Offset, "more than %d operators in a row", maxChain)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -28,6 +29,15 @@ type Record struct {
 type Header struct {
 	Key   string
 	Value []byte
+}
+
+// Values are the records' values, separated by spaces.
+func Values(records []Record) string {
+	values := make([]string, len(records))
+	for i, r := range records {
+		values[i] = string(r.Value)
+	}
+	return strings.Join(values, " ")
 }
 
 const (

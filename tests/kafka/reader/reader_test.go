@@ -6,13 +6,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
-	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"millrace/kafkaio/embedded"
 	"millrace/tests/kafka"
 	"millrace/tests/kafka/reader"
+	"millrace/tests/kafka/writer"
 )
 
 // eachWorld runs a test on the embedded broker, and on Apache Kafka where it
@@ -35,73 +34,22 @@ func eachWorld(t *testing.T, test func(t *testing.T, addresses []string)) {
 	}
 }
 
-func createTopic(t *testing.T, client *kgo.Client, name string, partitions int32) {
-	t.Helper()
-	request := kmsg.NewPtrCreateTopicsRequest()
-	request.TimeoutMillis = 30_000
-	topic := kmsg.NewCreateTopicsRequestTopic()
-	topic.Topic, topic.NumPartitions, topic.ReplicationFactor = name, partitions, 1
-	request.Topics = append(request.Topics, topic)
-	response, err := request.RequestWith(t.Context(), client)
-	if err == nil {
-		err = kerr.ErrorForCode(response.Topics[0].ErrorCode)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-func newClient(t *testing.T, addresses []string, options ...kgo.Opt) *kgo.Client {
-	t.Helper()
-	client, err := kgo.NewClient(append(options, kgo.SeedBrokers(addresses...), kgo.RecordPartitioner(kgo.ManualPartitioner()))...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(client.Close)
-	return client
-}
-
-func values(records []reader.Record) string {
-	var text []string
-	for _, r := range records {
-		text = append(text, string(r.Value))
-	}
-	return strings.Join(text, " ")
-}
-
-// transact writes one transaction to every partition.
-func transact(t *testing.T, client *kgo.Client, topic string, partitions int32, value string, end kgo.TransactionEndTry) {
-	t.Helper()
-	if err := client.BeginTransaction(); err != nil {
-		t.Fatal(err)
-	}
-	for p := range partitions {
-		record := &kgo.Record{Topic: topic, Partition: p, Key: []byte("k"), Value: []byte(value)}
-		if err := client.ProduceSync(t.Context(), record).FirstErr(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := client.EndTransaction(t.Context(), end); err != nil {
-		t.Fatal(err)
-	}
-}
-
 func TestReadAll(t *testing.T) { eachWorld(t, readAll) }
 
 func readAll(t *testing.T, addresses []string) {
 	topic := "read-all-" + time.Now().Format("150405.000000")
-	client := newClient(t, addresses, kgo.TransactionalID(topic))
-	createTopic(t, client, topic, 2)
-	transact(t, client, topic, 2, "a", kgo.TryCommit)
-	transact(t, client, topic, 2, "b", kgo.TryAbort)
-	transact(t, client, topic, 1, "c", kgo.TryCommit)
-	transact(t, client, topic, 2, "d", kgo.TryAbort)
+	client := writer.NewClient(t, addresses, kgo.TransactionalID(topic))
+	writer.CreateTopic(t, client, topic, 2)
+	writer.Transact(t, client, topic, 2, "a", kgo.TryCommit)
+	writer.Transact(t, client, topic, 2, "b", kgo.TryAbort)
+	writer.Transact(t, client, topic, 1, "c", kgo.TryCommit)
+	writer.Transact(t, client, topic, 2, "d", kgo.TryAbort)
 
 	records, err := reader.ReadAll(t.Context(), addresses, topic)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := values(records), "a c a"; got != want {
+	if got, want := reader.Values(records), "a c a"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if r := records[0]; r.Partition != 0 || r.Offset != 0 || string(r.Key) != "k" || r.Timestamp == 0 {
@@ -113,8 +61,8 @@ func TestReadAllWaitsForOpenTransactions(t *testing.T) { eachWorld(t, readAllWai
 
 func readAllWaitsForOpenTransactions(t *testing.T, addresses []string) {
 	topic := "open-" + time.Now().Format("150405.000000")
-	client := newClient(t, addresses, kgo.TransactionalID(topic))
-	createTopic(t, client, topic, 1)
+	client := writer.NewClient(t, addresses, kgo.TransactionalID(topic))
+	writer.CreateTopic(t, client, topic, 1)
 	if err := client.BeginTransaction(); err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +82,7 @@ func readAllWaitsForOpenTransactions(t *testing.T, addresses []string) {
 		t.Fatal(err)
 	}
 	records, err = reader.ReadAll(t.Context(), addresses, topic)
-	if err != nil || values(records) != "x" {
+	if err != nil || reader.Values(records) != "x" {
 		t.Errorf("ReadAll after the commit: %v, %v", records, err)
 	}
 }

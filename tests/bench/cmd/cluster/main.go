@@ -229,14 +229,14 @@ func one(
 	if r.Failure != "" {
 		return fmt.Errorf("%s: %s", w.Name, r.Failure)
 	}
-	print(w, r)
+	report(w, r)
 	if !o.check {
 		return nil
 	}
 	return cluster.Check(ctx, log, w, setup.Run, o.records)
 }
 
-func print(w cluster.Work, r cluster.Result) {
+func report(w cluster.Work, r cluster.Result) {
 	rate := float64(r.SteadyIn) / r.SteadyCPU.Seconds()
 	verdict := fmt.Sprintf("%.0f k", w.Target/1000)
 	if rate >= w.Target {

@@ -35,7 +35,7 @@ CREATE TABLE delays_by_state_and_day AS
   SELECT
     a.state AS state,
     COUNT(*) AS flights,
-    ROUND(AVG(CAST(f.delay AS DOUBLE)), 1) AS average_delay,
+    ROUND(AVG(f.delay), 1) AS average_delay,
     MAX(f.delay) AS longest_delay
   FROM flights f
   JOIN airports a ON f.origin = a.iata

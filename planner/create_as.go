@@ -124,17 +124,25 @@ func (p *Planner) sinkSource(s *ast.CreateSource, selected *selection, r *result
 	for _, v := range r.values {
 		source.Value = append(source.Value, catalog.Column{Name: v.name, Type: v.expr.Type()})
 	}
-	if w := selected.window; w != nil {
-		source.Window = &catalog.KeyWindow{Kind: w.Kind, Size: w.Size}
-	} else if in := selected.scope.inputs[0].source; len(selected.groups) == 0 && len(selected.partition) == 0 {
-		source.Window = in.Window
-	}
+	source.Window = selected.keyWindow()
 	if err := p.sinkFormats(source, selected, ps, s.Position); err != nil {
 		return nil, err
 	}
 	var err error
 	source.Timestamp, err = timestampColumn(ps, source)
 	return source, err
+}
+
+// keyWindow is the window of the result's key: the query's own, or the one that
+// the input's key has, unless the result has another key.
+func (s *selection) keyWindow() *catalog.KeyWindow {
+	switch {
+	case s.window != nil:
+		return &catalog.KeyWindow{Kind: s.window.Kind, Size: s.window.Size}
+	case len(s.groups) > 0 || len(s.partition) > 0 || s.keyless:
+		return nil
+	}
+	return s.scope.inputs[0].source.Window
 }
 
 // sinkFormats settles a result's formats: given, or those of the (left) source.
@@ -157,32 +165,7 @@ func (p *Planner) sinkFormats(source *catalog.Source, selected *selection, ps pr
 	if value == "" {
 		value = from.ValueFormat.Name
 	}
-	keyDelimiter, err := inheritedDelimiter(ps, withKeyDelim, key, from.KeyFormat)
-	if err != nil {
-		return err
-	}
-	valueDelimiter, err := inheritedDelimiter(ps, withValueDelim, value, from.ValueFormat)
-	if err != nil {
-		return err
-	}
-	unwrapped, feature, err := p.wrapping(ps, value, len(source.Value))
-	if err != nil {
-		return err
-	}
-	source.KeyFormat = keyFormat(key, keyDelimiter, len(source.Key))
-	source.ValueFormat = catalog.Format{Name: value, Delimiter: valueDelimiter, Unwrapped: unwrapped, Wrapping: feature}
-	if err := p.checkFormat(source.KeyFormat, true, source.Key, at); err != nil {
-		return err
-	}
-	return p.checkFormat(source.ValueFormat, false, source.Value, at)
-}
-
-func inheritedDelimiter(ps properties, property, format string, from catalog.Format) (string, error) {
-	text, err := delimiter(ps, property, format)
-	if err != nil || text != "" || format != "DELIMITED" || from.Name != "DELIMITED" {
-		return text, err
-	}
-	return from.Delimiter, nil
+	return p.setFormats(source, from, ps, key, value, at)
 }
 
 // buildQuery makes the physical plan that fills source.
@@ -199,6 +182,7 @@ func (p *Planner) buildQuery(selected *selection, r *result, id string, source *
 	b.sinkInput(r)
 	b.sink(source)
 	b.orderForWindows()
+	b.query.Logical = selected.logical(r)
 	return b.query, b.sinkTopic(source, ps)
 }
 

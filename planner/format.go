@@ -68,6 +68,39 @@ func delimiter(ps properties, property, format string) (string, error) {
 	return text, nil
 }
 
+// setFormats gives a source the formats with these names. A DELIMITED format
+// that ps gives no delimiter takes that of from.
+func (p *Planner) setFormats(source, from *catalog.Source, ps properties, key, value string, at types.Position) error {
+	keyDelimiter, err := inheritedDelimiter(ps, withKeyDelim, key, from.KeyFormat)
+	if err != nil {
+		return err
+	}
+	valueDelimiter, err := inheritedDelimiter(ps, withValueDelim, value, from.ValueFormat)
+	if err != nil {
+		return err
+	}
+	unwrapped, feature, err := p.wrapping(ps, value, len(source.Value))
+	if err != nil {
+		return err
+	}
+	source.KeyFormat = keyFormat(key, keyDelimiter, len(source.Key))
+	source.ValueFormat = catalog.Format{Name: value, Delimiter: valueDelimiter, Unwrapped: unwrapped, Wrapping: feature}
+	if len(source.Key) > 0 {
+		if err := p.checkFormat(source.KeyFormat, true, source.Key, at); err != nil {
+			return err
+		}
+	}
+	return p.checkFormat(source.ValueFormat, false, source.Value, at)
+}
+
+func inheritedDelimiter(ps properties, property, format string, from catalog.Format) (string, error) {
+	text, err := delimiter(ps, property, format)
+	if err != nil || text != "" || format != "DELIMITED" || from.Name != "DELIMITED" {
+		return text, err
+	}
+	return from.Delimiter, nil
+}
+
 // alwaysBare are the formats that have no object to wrap a value in.
 var alwaysBare = map[string]bool{"DELIMITED": true, "KAFKA": true}
 
@@ -104,8 +137,7 @@ func (p *Planner) wrapping(ps properties, format string, columns int) (unwrapped
 
 // keyFormat is a key format for the columns; one column stands bare.
 func keyFormat(name, delimiter string, columns int) catalog.Format {
-	f := catalog.Format{Name: name, Delimiter: delimiter, Unwrapped: columns == 1}
-	return f
+	return catalog.Format{Name: name, Delimiter: delimiter, Unwrapped: columns == 1}
 }
 
 func (p *Planner) defaultKeyFormat() string {

@@ -39,6 +39,9 @@ func (p *Planner) Insert(s *ast.InsertQuery, text string) (*plan.Query, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := matchWindow(selected.keyWindow(), target, s.Position); err != nil {
+		return nil, err
+	}
 	if err := matchTarget(r, target, s.Position); err != nil {
 		return nil, err
 	}
@@ -67,6 +70,21 @@ func refuseEcho(s *selection, target *catalog.Source, at types.Position) error {
 	}
 	return types.Errorf(types.CodeStatement, "the query would insert every row of %s into it again, without end", target.Name).At(at).
 		WithHint("add a WHERE that ends it")
+}
+
+// matchWindow refuses keys with a window for a target without one, and the
+// reverse: the window is part of the key's bytes.
+func matchWindow(window *catalog.KeyWindow, target *catalog.Source, at types.Position) error {
+	if window == nil && target.Window == nil || window != nil && target.Window != nil && *window == *target.Window {
+		return nil
+	}
+	text := func(w *catalog.KeyWindow) string {
+		if w == nil {
+			return "no window"
+		}
+		return fmt.Sprintf("a %s window of %s", w.Kind, plan.Millis(w.Size))
+	}
+	return types.Errorf(types.CodeKey, "the key of the SELECT has %s, that of %s %s", text(window), target.Name, text(target.Window)).At(at)
 }
 
 // matchTarget compares the result's columns with the target's and widens types.

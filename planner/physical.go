@@ -121,7 +121,7 @@ func (b *builder) repartition(operator string, format catalog.Format, key []plan
 func (b *builder) sinkInput(r *result) {
 	input := b.node.Schema()
 	project := &plan.Project{Input: b.node, Output: plan.Schema{
-		Changes: input.Changes, KeepsBefore: input.KeepsBefore, Window: input.Window, WindowStart: -1, WindowEnd: -1,
+		Changes: input.Changes, KeepsBefore: input.KeepsBefore, WindowStart: -1, WindowEnd: -1,
 	}}
 	add := func(name string, e expr.Expr) int {
 		project.Columns = append(project.Columns, plan.NamedExpr{Name: name, Expr: e})
@@ -135,7 +135,8 @@ func (b *builder) sinkInput(r *result) {
 	for _, v := range r.values {
 		add(v.name, b.over(v.expr))
 	}
-	if input.Window != nil {
+	if input.Window != nil && b.s.keyWindow() != nil {
+		project.Output.Window = input.Window
 		bound := func(at int) int {
 			c := input.Columns[at]
 			return add(c.Name, expr.NewColumn(at, c.Name, c.Type))

@@ -197,26 +197,7 @@ func (p *Planner) declareFormats(source *catalog.Source, s *ast.CreateSource, ps
 			key = "NONE"
 		}
 	}
-	keyDelimiter, err := delimiter(ps, withKeyDelim, key)
-	if err != nil {
-		return err
-	}
-	valueDelimiter, err := delimiter(ps, withValueDelim, value)
-	if err != nil {
-		return err
-	}
-	unwrapped, feature, err := p.wrapping(ps, value, len(source.Value))
-	if err != nil {
-		return err
-	}
-	source.KeyFormat = keyFormat(key, keyDelimiter, len(source.Key))
-	source.ValueFormat = catalog.Format{Name: value, Delimiter: valueDelimiter, Unwrapped: unwrapped, Wrapping: feature}
-	if len(source.Key) > 0 {
-		if err := p.checkFormat(source.KeyFormat, true, source.Key, s.Position); err != nil {
-			return err
-		}
-	}
-	return p.checkFormat(source.ValueFormat, false, source.Value, s.Position)
+	return p.setFormats(source, &catalog.Source{}, ps, key, value, s.Position)
 }
 
 // windowUnits are the names of Java's time units, as WINDOW_SIZE has them.

@@ -24,6 +24,11 @@ func (s *Session) explain(n *ast.Explain) (*Result, error) {
 		if creation, err = dry.CreateAs(statement, ""); err == nil {
 			query = creation.Query
 		}
+	case *ast.QueryStatement:
+		var look *planner.Look
+		if look, err = dry.Look(statement, "LOOK"); err == nil {
+			query = look.Query
+		}
 	case *ast.InsertQuery:
 		query, err = dry.Insert(statement, "")
 	default:

@@ -49,6 +49,9 @@ func newFileReader(l *planner.Load, file io.Reader, name string) (fileReader, er
 // rest of a file.
 const maxRowBytes = 64 << 20
 
+// batchBytes is how much of a file a batch takes before it ends early.
+const batchBytes = 16 << 20
+
 // rowLimit reads a file and fails where a row is too long.
 type rowLimit struct {
 	file io.Reader
@@ -136,13 +139,14 @@ func newLineReader(base rowReader, input *bufio.Reader) *lineReader {
 func (r *lineReader) next() (*fileBatch, error) {
 	r.texts, r.out.lines = r.texts[:0], r.out.lines[:0]
 	var end error
-	for len(r.texts) < column.MaxRows && end == nil {
+	for size := 0; len(r.texts) < column.MaxRows && size < batchBytes && end == nil; {
 		var line []byte
 		line, end = r.input.ReadBytes('\n')
 		if end != nil && !errors.Is(end, io.EOF) {
 			return &r.out, fmt.Errorf("%s:%d: %w", r.name, r.line+1, end)
 		}
 		r.line++
+		size += len(line)
 		r.limit.left = maxRowBytes
 		if text := strings.TrimSpace(string(line)); text != "" {
 			r.texts = append(r.texts, []byte(text))
@@ -250,7 +254,7 @@ func (r *csvReader) next() (*fileBatch, error) {
 	r.out.lines = r.out.lines[:0]
 	n := 0
 	var end error
-	for n < column.MaxRows {
+	for from := r.input.InputOffset(); n < column.MaxRows && r.input.InputOffset()-from < batchBytes; {
 		var record []string
 		if record, end = r.input.Read(); end != nil {
 			break

@@ -11,8 +11,15 @@ import (
 func (q *Query) Explain() string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "Query %s\n", q.ID)
+	for _, line := range q.Logical {
+		fmt.Fprintf(&out, "  %s\n", line)
+	}
 	for _, g := range q.Subgraphs {
-		fmt.Fprintf(&out, "Subgraph %d\n", g.ID)
+		order := ""
+		if g.Ordered {
+			order = "  all partitions in the order of event time"
+		}
+		fmt.Fprintf(&out, "Subgraph %d%s\n", g.ID, order)
 		explainNode(&out, g.Root, "  ", "  ")
 		for _, s := range g.Stores {
 			fmt.Fprintf(&out, "  Store %s", s.Name)

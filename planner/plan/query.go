@@ -35,7 +35,8 @@ type Subgraph struct {
 type Query struct {
 	ID           string
 	Statement    string
-	Group        string // consumer group that owns its input offsets
+	Logical      []string // what the query does, in words, for EXPLAIN
+	Group        string   // consumer group that owns its input offsets
 	Subgraphs    []*Subgraph
 	Repartitions []Repartition
 	SinkTopic    string

@@ -29,6 +29,8 @@ const (
 	brokersVariable = "MILLRACE_TEST_BROKERS"
 	// jarsVariable names the folder of the jars.
 	jarsVariable = "MILLRACE_KAFKA_DIR"
+	// requireVariable, when set, makes tests fail that find no real broker.
+	requireVariable = "MILLRACE_REQUIRE_KAFKA"
 
 	version      = "4.3.1"
 	clusterID    = "MkU3OEVBNTcwNTJENDM2Qg"
@@ -64,6 +66,7 @@ func Start(t testing.TB) (addresses []string, ok bool) {
 		return strings.Split(named, ","), true
 	}
 	if !Available() {
+		refuseToGoWithout(t)
 		return nil, false
 	}
 	shared.once.Do(func() { shared.broker, shared.err = start() })
@@ -73,11 +76,20 @@ func Start(t testing.TB) (addresses []string, ok bool) {
 	return shared.broker.Addresses(), true
 }
 
+// refuseToGoWithout fails a test that must not pass without a real broker.
+func refuseToGoWithout(t testing.TB) {
+	t.Helper()
+	if os.Getenv(requireVariable) != "" {
+		t.Fatalf("%s is set, but there is no Apache Kafka: tests/kafka/start.sh fetch brings one", requireVariable)
+	}
+}
+
 // StartOwn starts a broker for this test alone, which may kill and restart it;
 // it ends with the test. ok is false where the jars are not there.
 func StartOwn(t testing.TB) (b *Broker, ok bool) {
 	t.Helper()
 	if !Available() {
+		refuseToGoWithout(t)
 		return nil, false
 	}
 	b, err := start()

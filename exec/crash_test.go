@@ -191,7 +191,8 @@ func TestRestoreWithoutDirectory(t *testing.T) {
 	compare(t, w.answers(t), want)
 }
 
-// A clean close makes the next start replay nothing.
+// After a clean close the next start replays only what the last checkpoint had
+// not begun with.
 func TestCleanCloseIsTrusted(t *testing.T) {
 	w := newWorld(t, 1)
 	w.feed(t, 0)
@@ -205,18 +206,12 @@ func TestCleanCloseIsTrusted(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(w.directory, "queries", "CTAS_TOTALS_2", "1-0", "marker")); err != nil {
 		t.Fatal(err)
 	}
-	var replayed int64
-	e = w.engine(t, Options{Events: Events{StateRestored: func(i task.StateRestored) { replayed += i.Records }}})
-	closeEngine(t, e)
-	ranges, err := w.log.Offsets(t.Context(), []kafkaio.TopicPartition{{Topic: "_millrace_test_query_CTAS_TOTALS_2-group-changelog"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, held := range ranges {
-		if replayed >= held.HighWatermark {
-			t.Errorf("%d records replayed of %d", replayed, held.HighWatermark)
+	e = w.engine(t, Options{Events: Events{StateRestored: func(i task.StateRestored) {
+		if i.From == 0 {
+			t.Error(i)
 		}
-	}
+	}}})
+	closeEngine(t, e)
 }
 
 func TestBatchSizesAgree(t *testing.T) {

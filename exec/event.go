@@ -14,7 +14,9 @@ type QueryFailed struct {
 	Cause error
 }
 
-func (i QueryFailed) String() string { return fmt.Sprintf("query %s failed: %v", i.Query, i.Cause) }
+func (i QueryFailed) String() string {
+	return fmt.Sprintf("query %s failed: %v", i.Query, task.WithoutQuery(i.Cause))
+}
 
 // Committed says what one task did in a transaction that has committed.
 type Committed struct {

@@ -30,12 +30,11 @@ func (c Compression) String() string {
 	return compressionNames[c]
 }
 
-// ParseCompression gives the codec of a name in Kafka's configuration.
-func ParseCompression(name string) (Compression, error) {
-	if i := slices.Index(compressionNames[:], name); i >= 0 {
-		return Compression(i), nil
-	}
-	return 0, fmt.Errorf("unknown compression %q: use none, gzip, snappy, lz4 or zstd", name)
+// ParseCompression gives the codec of a name in Kafka's configuration; ok is
+// false for a name that it does not have.
+func ParseCompression(name string) (c Compression, ok bool) {
+	i := slices.Index(compressionNames[:], name)
+	return Compression(max(i, 0)), i >= 0
 }
 
 var (

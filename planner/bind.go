@@ -40,7 +40,7 @@ func (b *binder) at(n tidb.ExprNode) types.Position { return b.query.PositionOf(
 func (b *binder) bind(n tidb.ExprNode) (expr.Expr, error) {
 	e, err := b.bindNode(n)
 	if err != nil {
-		return nil, positioned(err, b.at(n))
+		return nil, types.At(err, b.at(n))
 	}
 	return e, nil
 }
@@ -243,7 +243,7 @@ func (b *binder) binary(n *tidb.BinaryOperationExpr) (expr.Expr, error) {
 		}
 		l, r = b.magicTimes(l, r)
 		if l, err = combine(chain[i].Op, l, r); err != nil {
-			return nil, positioned(err, b.at(chain[i]))
+			return nil, types.At(err, b.at(chain[i]))
 		}
 	}
 	return l, nil

@@ -149,13 +149,5 @@ func (p *Planner) defaultKeyFormat() string {
 
 // checkFormat asks the format whether it can hold the columns.
 func (p *Planner) checkFormat(f catalog.Format, key bool, columns []catalog.Column, at types.Position) error {
-	return positioned(p.Formats.Check(f, key, columns), at)
-}
-
-// positioned gives an error of a layer below its place in the text.
-func positioned(err error, at types.Position) error {
-	if e, ok := err.(*types.Error); ok { //nolint:errorlint // the layers below return it bare
-		return e.At(at)
-	}
-	return err
+	return types.At(p.Formats.Check(f, key, columns), at)
 }

@@ -90,7 +90,7 @@ func (p *Planner) CreateFunction(s *ast.CreateFunction, text string) (*catalog.F
 			At(b.at(node))
 	}
 	f.Body, err = functionResult(f, body)
-	return f, positioned(err, b.at(node))
+	return f, types.At(err, b.at(node))
 }
 
 // expressionOf is the expression of a statement that holds one as the only

@@ -80,7 +80,7 @@ func windowText(s *catalog.Source) string {
 // the stores and the internal topics of the one that it replaces: filters and
 // what is computed behind the last store may differ, and nothing else.
 func CheckQueryReplacement(old, next *plan.Query, at types.Position) error {
-	was, is := foundation(old), foundation(next)
+	was, is := plan.Foundation(old), plan.Foundation(next)
 	if slices.Equal(was, is) {
 		return nil
 	}
@@ -93,59 +93,4 @@ func CheckQueryReplacement(old, next *plan.Query, at types.Position) error {
 	}
 	return types.Errorf(types.CodeStatement, "the new query cannot go on with what query %s has stored: %s", old.ID, what).At(at).
 		WithHint("change only the filter and what is computed from the result; drop it first for other changes")
-}
-
-// foundation describes the parts of a plan that what is stored depends on: the
-// topics that are read, the layout of stores and internal topics, and what is
-// computed before them.
-func foundation(q *plan.Query) []string {
-	var parts []string
-	for _, g := range q.Subgraphs {
-		for _, input := range g.Inputs {
-			parts = append(parts, "reads "+plan.InputTopic(input))
-		}
-		for _, s := range g.Stores {
-			parts = append(parts, fmt.Sprintf("store %s, windowed %t, retention %s", s.Name, s.Windowed, plan.Millis(s.Retention)))
-		}
-		parts = append(parts, layers(g.Root, false)...)
-	}
-	return parts
-}
-
-// layers describes a tree of operators from the root; kept says that something
-// above stores what comes out.
-func layers(n plan.Node, kept bool) []string {
-	var parts []string
-	switch n := n.(type) {
-	case *plan.Sink, *plan.Filter:
-	case *plan.RepartitionSink:
-		parts = append(parts, n.Describe()+layout(n.Input.Schema().Columns))
-		kept = true
-	case *plan.Source:
-		if n.Store != "" {
-			parts = append(parts, "table "+n.Name+layout(n.Output.Columns))
-		}
-	case *plan.Project, *plan.Unnest:
-		if kept {
-			parts = append(parts, n.Describe())
-		}
-	case *plan.Aggregate:
-		parts = append(parts, n.Describe())
-		kept = true
-	default:
-		parts = append(parts, n.Describe())
-	}
-	for _, input := range n.Inputs() {
-		parts = append(parts, layers(input, kept)...)
-	}
-	return parts
-}
-
-// layout is the columns of rows that are stored.
-func layout(columns []plan.Column) string {
-	parts := make([]string, len(columns))
-	for i, c := range columns {
-		parts[i] = c.Name + " " + c.Type.String()
-	}
-	return " (" + strings.Join(parts, ", ") + ")"
 }

@@ -293,7 +293,7 @@ func (s *selection) expandStruct(b *binder, form *ast.Form, at types.Position) e
 	for _, field := range x.Type().Fields {
 		e, err := expr.NewField(x, field.Name)
 		if err != nil {
-			return positioned(err, at)
+			return types.At(err, at)
 		}
 		s.items = append(s.items, item{name: field.Name, expr: e, position: at})
 	}
@@ -331,7 +331,7 @@ func (s *selection) expandStar(qualifier string, at types.Position) error {
 	}
 	if !found {
 		_, err := s.scope.resolve(qualifier, "*")
-		return positioned(err, at)
+		return types.At(err, at)
 	}
 	if qualifier == "" {
 		s.addPartitionKeys(at)

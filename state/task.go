@@ -7,9 +7,6 @@ import (
 	"time"
 )
 
-// DefaultInterval is a good Options.Interval.
-const DefaultInterval = 30 * time.Second
-
 // defaultSliceRows is what is written after one commit, so that a commit is
 // held up by a few milliseconds at most.
 const defaultSliceRows = 10_000

@@ -45,11 +45,10 @@ func (h *host) Start(ctx context.Context, q *plan.Query) error {
 		return types.Errorf(types.CodeProperty, "property %s was changed after the first query", changed).
 			WithHint("set it before the first query")
 	}
-	if q.Transient {
-		return h.engine.Start(ctx, q)
-	}
-	if err := h.noteBegin(ctx, q.SinkTopic); err != nil {
-		return err
+	if !q.Transient {
+		if err := h.noteBegin(ctx, q.SinkTopic); err != nil {
+			return err
+		}
 	}
 	h.monitor.starting(q, time.Now())
 	return h.engine.Start(ctx, q)
@@ -73,8 +72,12 @@ func (h *host) Stop(ctx context.Context, id string) error { return h.engine.Stop
 // Drain lets all queries read what is there now.
 func (h *host) Drain(ctx context.Context) error { return h.engine.Drain(ctx) }
 
-// Drop ends a query and deletes its internal topics and state.
-func (h *host) Drop(ctx context.Context, id string) error { return h.engine.Drop(ctx, id) }
+// Drop ends a query, tells of what it left out, and deletes its internal topics
+// and state.
+func (h *host) Drop(ctx context.Context, id string) error {
+	h.monitor.forget(id, h.status(id))
+	return h.engine.Drop(ctx, id)
+}
 
 // Pause implements session.Engine.
 func (h *host) Pause(id string) error { return h.engine.Pause(id) }

@@ -2,11 +2,11 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -32,15 +32,16 @@ type monitor struct {
 
 // record is what is known of one query.
 type record struct {
-	begun    time.Time
-	last     time.Time    // of the last commit
-	inner    map[int]bool // subgraphs that write to the query itself
-	in, out  int64
-	restored int64
-	late     examples
-	rows     examples
-	skipped  map[task.Reason]*examples
-	failure  error
+	transient bool // a SELECT of its own, which is told of at its end
+	begun     time.Time
+	last      time.Time    // of the last commit
+	inner     map[int]bool // subgraphs that write to the query itself
+	in, out   int64
+	restored  int64
+	late      examples
+	rows      examples
+	skipped   map[task.Reason]*examples
+	failure   error
 }
 
 // examples are a number of events and the first of them.
@@ -68,7 +69,7 @@ func newMonitor(alert func(format string, args ...any)) *monitor {
 func (m *monitor) starting(q *plan.Query, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	r := &record{begun: now, last: now, inner: make(map[int]bool), skipped: make(map[task.Reason]*examples)}
+	r := &record{transient: q.Transient, begun: now, last: now, inner: make(map[int]bool), skipped: make(map[task.Reason]*examples)}
 	for _, g := range q.Subgraphs {
 		_, inner := g.Root.(*plan.RepartitionSink)
 		r.inner[g.ID] = inner
@@ -130,14 +131,20 @@ func (m *monitor) recordSkipped(e task.RecordSkipped) {
 }
 
 func (m *monitor) queryFailed(e exec.QueryFailed) {
-	m.alert("error: query %s failed: %s", e.Query, causeText(e.Cause))
+	m.mu.Lock()
+	r, ok := m.queries[e.Query]
+	m.mu.Unlock()
+	if ok && r.transient {
+		return // its statement fails with the cause
+	}
+	m.alert("error: query %s failed: %v", e.Query, task.WithoutQuery(e.Cause))
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if r, ok := m.queries[e.Query]; ok {
+	if ok {
 		r.failure = e.Cause
 	}
 	for _, r := range m.queries {
-		if r.failure == nil {
+		if r.failure == nil && !r.transient {
 			return
 		}
 	}
@@ -146,15 +153,6 @@ func (m *monitor) queryFailed(e exec.QueryFailed) {
 	default:
 		close(m.failed)
 	}
-}
-
-// causeText is why a query failed, without the query's name.
-func causeText(cause error) string {
-	var placed *task.QueryError
-	if errors.As(cause, &placed) && placed.Place != "" {
-		return fmt.Sprintf("%s: %v", placed.Place, placed.Err)
-	}
-	return cause.Error()
 }
 
 // mostTroubles is how many rollbacks are told of; a cluster that is away for
@@ -207,6 +205,9 @@ func (m *monitor) summarize(w io.Writer, status func(id string) exec.QueryStatus
 	defer m.mu.Unlock()
 	for _, id := range slices.Sorted(maps.Keys(m.queries)) {
 		r := m.queries[id]
+		if r.transient {
+			continue
+		}
 		if known := status(id); known.State != exec.Unknown {
 			r.settle(known)
 		}
@@ -237,8 +238,13 @@ func (r *record) summarize(w io.Writer, id string) {
 	}
 	fmt.Fprintln(w)
 	if r.failure != nil {
-		fmt.Fprintf(w, "  failed: %s\n", causeText(r.failure))
+		fmt.Fprintf(w, "  failed: %v\n", task.WithoutQuery(r.failure))
 	}
+	r.writeLosses(w)
+}
+
+// writeLosses tells of what was left out or became null, with examples.
+func (r *record) writeLosses(w io.Writer) {
 	r.late.write(w, "late: "+oneOr(r.late.count, "its window was", "their windows were")+" closed")
 	for _, reason := range slices.Sorted(maps.Keys(r.skipped)) {
 		r.skipped[reason].write(w, "skipped: "+string(reason))
@@ -254,6 +260,26 @@ func oneOr(n int64, one, many string) string {
 		return one
 	}
 	return many
+}
+
+// forget drops what is known of a query, and tells of what a transient one left
+// out or made null.
+func (m *monitor) forget(id string, known exec.QueryStatus) {
+	m.mu.Lock()
+	r, ok := m.queries[id]
+	delete(m.queries, id)
+	m.mu.Unlock()
+	if !ok || !r.transient {
+		return
+	}
+	if known.State != exec.Unknown {
+		r.settle(known)
+	}
+	var text strings.Builder
+	r.writeLosses(&text)
+	if text.Len() > 0 {
+		m.alert("SELECT took %s:\n%s", counted(r.in, "record"), strings.TrimSuffix(text.String(), "\n"))
+	}
 }
 
 func (e *examples) write(w io.Writer, what string) {

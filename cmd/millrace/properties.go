@@ -43,17 +43,13 @@ var engineProperties = map[string]engineProperty{
 		return ""
 	},
 	"compression.type": func(o *exec.Options, value string) string {
-		codec, ok := codecs[value]
+		codec, ok := kafkaio.ParseCompression(value)
 		if !ok {
-			return oneOf(value, slices.Sorted(maps.Keys(codecs))...)
+			return "none, gzip, snappy, lz4 or zstd"
 		}
 		o.Compression = codec
 		return ""
 	},
-}
-
-var codecs = map[string]kafkaio.Compression{
-	"none": kafkaio.NoCompression, "gzip": kafkaio.Gzip, "snappy": kafkaio.Snappy, "lz4": kafkaio.LZ4, "zstd": kafkaio.Zstd,
 }
 
 func oneOf(value string, allowed ...string) (must string) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf8"
 
 	"millrace/exec/session"
 )
@@ -52,14 +51,14 @@ func align(lines [][]string, numeric []bool) []string {
 	widths := make([]int, len(numeric))
 	for _, cells := range lines {
 		for i, cell := range cells {
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+			widths[i] = max(widths[i], textWidth(cell))
 		}
 	}
 	out := make([]string, len(lines))
 	for n, cells := range lines {
 		var line strings.Builder
 		for i, cell := range cells {
-			padding := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
+			padding := strings.Repeat(" ", widths[i]-textWidth(cell))
 			if line.WriteString("  "); numeric[i] {
 				line.WriteString(padding + cell)
 			} else {

@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"millrace/exec/replay"
 	"millrace/kafkaio"
 	"millrace/planner/catalog"
+	"millrace/sql/types"
 )
 
 // tableView shows the last rows of each sink as aligned columns, at most a
@@ -159,7 +160,7 @@ func (s *sinkView) title() string {
 	if shown := len(s.rows); int64(shown) < s.count {
 		return fmt.Sprintf("%s: %d records, the last %d", s.source.Name, s.count, shown)
 	}
-	return fmt.Sprintf("%s: %d records", s.source.Name, s.count)
+	return fmt.Sprintf("%s: %s", s.source.Name, counted(s.count, "record"))
 }
 
 func (s *sinkView) header() []string {
@@ -219,7 +220,7 @@ func fields(raw json.RawMessage, columns []catalog.Column, format catalog.Format
 	var object map[string]json.RawMessage
 	if format.Name == "JSON" && json.Unmarshal(raw, &object) == nil && object != nil && !(len(columns) == 1 && format.Unwrapped) {
 		for i, c := range columns {
-			out[i] = cell(object[c.Name])
+			out[i] = cell(object[c.Name], c.Type)
 		}
 		return out
 	}
@@ -230,7 +231,7 @@ func fields(raw json.RawMessage, columns []catalog.Column, format catalog.Format
 			return out
 		}
 	}
-	out[0] = cell(raw)
+	out[0] = cell(raw, columns[0].Type)
 	return out
 }
 
@@ -241,18 +242,35 @@ func orComma(delimiter string) string {
 	return delimiter
 }
 
-// cell is a JSON value as it is shown: a text bare, everything else as JSON.
-func cell(raw json.RawMessage) string {
+// cell is a JSON value as it is shown: a text bare, a date or time in its text
+// form, everything else as JSON.
+func cell(raw json.RawMessage, t *types.Type) string {
 	if len(raw) == 0 {
 		return "null"
 	}
 	text := string(raw)
+	if t.Temporal() {
+		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+			return momentText(n, t.Kind)
+		}
+	}
 	if raw[0] == '"' {
 		if err := json.Unmarshal(raw, &text); err != nil {
 			return clip(printable(string(raw)), widestCell)
 		}
 	}
 	return clip(printable(text), widestCell)
+}
+
+// momentText is the text form of a DATE, TIME or TIMESTAMP.
+func momentText(n int64, kind types.Kind) string {
+	switch kind {
+	case types.KindDate:
+		return string(types.AppendDate(nil, n))
+	case types.KindTime:
+		return string(types.AppendTime(nil, n))
+	}
+	return string(types.AppendTimestamp(nil, n))
 }
 
 // printable replaces what would move the cursor.
@@ -263,12 +281,4 @@ func printable(text string) string {
 		}
 		return r
 	}, text)
-}
-
-// clip cuts a text to so many characters.
-func clip(text string, width int) string {
-	if width <= 0 || utf8.RuneCountInString(text) <= width {
-		return text
-	}
-	return string([]rune(text)[:width-1]) + "…"
 }

@@ -72,8 +72,28 @@ func TestTableViewStaysOnScreen(t *testing.T) {
 // TestCellsDoNotMoveTheCursor: what a topic holds cannot steer the terminal.
 func TestCellsDoNotMoveTheCursor(t *testing.T) {
 	for _, raw := range []string{`"a\u001b[2Jb"`, `"a\nb"`, `"\u009b31m"`, `"\u007f"`} {
-		if got := cell([]byte(raw)); strings.ContainsAny(got, "\x1b\n\x7f\u009b") {
+		if got := cell([]byte(raw), types.String); strings.ContainsAny(got, "\x1b\n\x7f\u009b") {
 			t.Errorf("cell(%s) = %q", raw, got)
+		}
+	}
+}
+
+func TestCellOfMoments(t *testing.T) {
+	for _, c := range []struct {
+		raw  string
+		t    *types.Type
+		want string
+	}{
+		{"18262", types.Date, "2020-01-01"},
+		{"-56270", types.Date, "1815-12-10"},
+		{"3661000", types.Time, "01:01:01"},
+		{"1577836800001", types.Timestamp, "2020-01-01T00:00:00.001"},
+		{"null", types.Date, "null"},
+		{"18262", types.Bigint, "18262"},
+		{`"18262"`, types.String, "18262"},
+	} {
+		if got := cell([]byte(c.raw), c.t); got != c.want {
+			t.Errorf("%s of type %s is shown as %q, not %q", c.raw, c.t, got, c.want)
 		}
 	}
 }

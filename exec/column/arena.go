@@ -2,7 +2,12 @@ package column
 
 import "unsafe"
 
-const arenaChunk = 64 << 10
+// A text of more than largeText bytes gets memory of its own that goes with
+// it, so that at most a quarter of a chunk stays unused.
+const (
+	arenaChunk = 64 << 10
+	largeText  = arenaChunk / 4
+)
 
 // Arena holds the bytes of a batch's new texts. What it hands out is valid
 // until Reset. One goroutine uses it.
@@ -19,20 +24,21 @@ func (a *Arena) Reset() {
 
 // Alloc returns n bytes of undefined content.
 func (a *Arena) Alloc(n int) []byte {
-	if n > cap(a.open)-len(a.open) {
-		a.grow(n)
+	if n > a.rest() {
+		if n > largeText {
+			return make([]byte, n)
+		}
+		a.grow()
 	}
 	start := len(a.open)
 	a.open = a.open[:start+n]
 	return a.open[start : start+n : start+n]
 }
 
-func (a *Arena) grow(n int) {
-	if n > arenaChunk/4 {
-		// A text of its own size gets a chunk of its own that goes with it.
-		a.open = make([]byte, 0, n)
-		return
-	}
+// rest is how many bytes the open chunk has left.
+func (a *Arena) rest() int { return cap(a.open) - len(a.open) }
+
+func (a *Arena) grow() {
 	if a.next == len(a.chunks) {
 		a.chunks = append(a.chunks, make([]byte, 0, arenaChunk))
 	}
@@ -54,20 +60,26 @@ func (a *Arena) Copy(text string) string {
 // makes what was appended permanent. Nothing else may be taken from the arena
 // in between.
 func (a *Arena) Tail(n int) []byte {
-	if n > cap(a.open)-len(a.open) {
-		a.grow(n)
+	if n > a.rest() {
+		if n > largeText {
+			return make([]byte, 0, n)
+		}
+		a.grow()
 	}
 	return a.open[len(a.open):]
 }
 
 // Keep makes text, which was appended to the slice of Tail, a text of the
-// arena. It may have outgrown the arena; then it is kept as it is.
+// arena. It may have outgrown the arena; then it is kept as it is, and an open
+// chunk with so little room that the next texts could outgrow it too is full.
 func (a *Arena) Keep(text []byte) string {
-	if n := len(text); n > 0 && n <= cap(a.open)-len(a.open) {
+	if n := len(text); n > 0 && n <= a.rest() {
 		room := a.open[len(a.open) : len(a.open)+n]
 		if &room[0] == &text[0] {
 			a.open = a.open[:len(a.open)+n]
 		}
+	} else if n > 0 && a.rest() <= largeText {
+		a.open = nil
 	}
 	return View(text)
 }

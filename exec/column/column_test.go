@@ -347,6 +347,41 @@ func TestArena(t *testing.T) {
 	})
 }
 
+// TestArenaIsReused takes texts that are longer than the room they ask for: the
+// memory of the first batch has to do for the next ones.
+func TestArenaIsReused(t *testing.T) {
+	for _, size := range []int{1, 65, 150, 1000, largeText} {
+		text := bytes.Repeat([]byte{'x'}, size)
+		var arena Arena
+		batch := func() {
+			arena.Reset()
+			for range 20 * arenaChunk / size / 4 {
+				arena.Keep(append(arena.Tail(1), text...))
+			}
+		}
+		batch()
+		chunks := len(arena.chunks)
+		// The last text of a chunk may outgrow it.
+		if allocations := testing.AllocsPerRun(3, batch); int(allocations) > chunks {
+			t.Errorf("%.0f allocations for %d chunks of texts of %d bytes", allocations, chunks, size)
+		}
+	}
+}
+
+// TestLargeTextsLeaveTheChunkOpen takes small texts in turn with large ones.
+func TestLargeTextsLeaveTheChunkOpen(t *testing.T) {
+	var arena Arena
+	for range 3 {
+		arena.Copy("small")
+		arena.Alloc(2 * arenaChunk)
+		arena.Keep(append(arena.Tail(2*arenaChunk), "short"...))
+		arena.Keep(append(arena.Tail(1), make([]byte, 2*arenaChunk)...))
+	}
+	if len(arena.chunks) != 1 {
+		t.Errorf("%d chunks for three small texts", len(arena.chunks))
+	}
+}
+
 func TestBytesAndView(t *testing.T) {
 	if string(Bytes("text")) != "text" || View([]byte("text")) != "text" || View(nil) != "" || len(Bytes("")) != 0 {
 		t.Error("a view differs from what it shows")

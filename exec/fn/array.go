@@ -222,7 +222,7 @@ func arrayExtreme(sign int) func(c *Call, i int) error {
 		best := -1
 		child, start, end := c.items(0, i)
 		for at := start; at < end; at++ {
-			if !child.Null(at) && (best < 0 || sign*CompareRows(child, at, child, best) > 0) {
+			if !child.Null(at) && (best < 0 || sign*compareRows(child, at, child, best) > 0) {
 				best = at
 			}
 		}
@@ -262,7 +262,7 @@ func arraySort(c *Call, i int) error {
 		if a.null() || b.null() {
 			return truth(a.null()) - truth(b.null())
 		}
-		return sign * CompareRows(a.vector, a.at, b.vector, b.at)
+		return sign * compareRows(a.vector, a.at, b.vector, b.at)
 	})
 	c.setElements(i, list)
 	return nil

@@ -177,7 +177,7 @@ func compareKeys(keys *column.Vector, a, b int) int {
 	if keys.Null(a) || keys.Null(b) {
 		return truth(keys.Null(a)) - truth(keys.Null(b))
 	}
-	return CompareRows(keys, a, keys, b)
+	return compareRows(keys, a, keys, b)
 }
 
 // flat is the elements of the collections of several rows, one behind another.

@@ -177,7 +177,7 @@ func pickExtreme(sign int) func(c *Call, i int) error {
 			if v.Null(i) {
 				continue
 			}
-			if best < 0 || sign*CompareRows(v, i, c.Args[best], i) > 0 {
+			if best < 0 || sign*compareRows(v, i, c.Args[best], i) > 0 {
 				best = k
 			}
 		}

@@ -7,10 +7,10 @@ import (
 	"millrace/sql/types"
 )
 
-// CompareRows orders row i of a and row j of b, of the same type and not null:
+// compareRows orders row i of a and row j of b, of the same type and not null:
 // numbers and times by value, NaN above all, texts by UTF-16 unit, bytes as
 // unsigned, false before true. ARRAY, MAP and STRUCT have no order and give 0.
-func CompareRows(a *column.Vector, i int, b *column.Vector, j int) int {
+func compareRows(a *column.Vector, i int, b *column.Vector, j int) int {
 	switch a.Type.Kind {
 	case types.KindBoolean:
 		return cmp.Compare(truth(a.Bools[i]), truth(b.Bools[j]))

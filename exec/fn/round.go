@@ -1,9 +1,7 @@
 package fn
 
 import (
-	"cmp"
 	"math"
-	"math/bits"
 	"strconv"
 
 	"millrace/sql/types"
@@ -12,33 +10,21 @@ import (
 var roundFunctions = []*Function{
 	{
 		Name: "CEIL", Doc: "Returns the least whole number that is not below a number.",
-		Overloads: wholeOverloads(math.Ceil, roundingCeiling),
+		Overloads: wholeOverloads(math.Ceil, types.RoundCeiling),
 	},
 	{
 		Name: "FLOOR", Doc: "Returns the greatest whole number that is not above a number.",
-		Overloads: wholeOverloads(math.Floor, roundingFloor),
+		Overloads: wholeOverloads(math.Floor, types.RoundFloor),
 	},
 	{
 		Name: "ROUND", Doc: "Rounds a number to a whole one or to a number of decimal places; halves go up, towards positive infinity.",
-		Overloads: roundOverloads(roundDouble, roundingHalf),
+		Overloads: roundOverloads(roundDouble, types.RoundHalfCeiling),
 	},
 	{
 		Name: "TRUNC", Doc: "Cuts a number off to a whole one or to a number of decimal places.",
-		Overloads: roundOverloads(math.Trunc, roundingDown),
+		Overloads: roundOverloads(math.Trunc, types.RoundDown),
 	},
 }
-
-// rounding says which way a quotient goes whose rest is not zero; halves is
-// the order of the doubled rest's absolute value and the divisor.
-type rounding func(sign, halves int) (away bool)
-
-func roundingCeiling(sign, _ int) bool { return sign > 0 }
-
-func roundingFloor(sign, _ int) bool { return sign < 0 }
-
-func roundingDown(int, int) bool { return false }
-
-func roundingHalf(sign, halves int) bool { return halves > 0 || halves == 0 && sign > 0 }
 
 // roundDouble is Java's Math.round as a DOUBLE.
 func roundDouble(v float64) float64 {
@@ -49,7 +35,7 @@ func roundDouble(v float64) float64 {
 	return floor
 }
 
-func wholeOverloads(double func(float64) float64, mode rounding) []*Overload {
+func wholeOverloads(double func(float64) float64, mode types.Rounding) []*Overload {
 	return []*Overload{
 		{Signature: "(INTEGER) INTEGER", Row: copyArgument(0)},
 		{Signature: "(BIGINT) BIGINT", Row: copyArgument(0)},
@@ -61,7 +47,7 @@ func wholeOverloads(double func(float64) float64, mode rounding) []*Overload {
 	}
 }
 
-func roundOverloads(double func(float64) float64, mode rounding) []*Overload {
+func roundOverloads(double func(float64) float64, mode types.Rounding) []*Overload {
 	return []*Overload{
 		{Signature: "(INTEGER) BIGINT", Row: copyInteger},
 		{Signature: "(BIGINT) BIGINT", Row: copyInteger},
@@ -106,7 +92,7 @@ func wholeDecimal(arguments []*types.Type) (*types.Type, error) {
 }
 
 // roundDoubleTo rounds the decimal number that v prints as.
-func roundDoubleTo(v float64, places int, mode rounding) (float64, error) {
+func roundDoubleTo(v float64, places int, mode types.Rounding) (float64, error) {
 	if v != v || math.IsInf(v, 0) {
 		return v, nil
 	}
@@ -117,7 +103,7 @@ func roundDoubleTo(v float64, places int, mode rounding) (float64, error) {
 	if places < -400 {
 		return 0, nil
 	}
-	rounded := divideDecimal(types.DecimalFromInt(unscaled), scale-places, mode)
+	rounded := types.DecimalFromInt(unscaled).DivideByPower(scale-places, mode)
 	whole, _ := rounded.Small()
 	if places >= -maxExactPower && places <= maxExactPower && whole > -maxExactInteger && whole < maxExactInteger {
 		// Both are exact doubles, so one operation gives the nearest one.
@@ -164,75 +150,9 @@ func shortestDigits(v float64) (unscaled int64, scale int) {
 	return 0, 0
 }
 
-// maxPower is the largest power of ten in 64 bits.
-const maxPower = 19
-
-// divideDecimal divides d by ten to the power of digits, rounded by the mode.
-func divideDecimal(d types.Decimal, digits int, mode rounding) types.Decimal {
-	sign := d.Sign()
-	if sign < 0 {
-		d = d.Negate()
-	}
-	high, low := uint64(d.High), d.Low
-	lower, rest, unit := false, uint64(0), uint64(1)
-	for left := min(digits, 2*types.MaxPrecision); left > 0; left -= maxPower {
-		// What the steps before left over is below the rest of this one.
-		lower = lower || rest != 0
-		unit = types.PowerOfTen(min(left, maxPower)).Low
-		var carry uint64
-		high, carry = high/unit, high%unit
-		low, rest = bits.Div64(carry, low, unit)
-	}
-	quotient := types.Decimal{High: int64(high), Low: low}
-	if rest != 0 || lower {
-		halves := cmp.Compare(rest, unit/2)
-		if halves == 0 && lower {
-			halves = 1
-		}
-		if mode(sign, halves) {
-			quotient = quotient.Add(types.DecimalFromInt(1))
-		}
-	}
-	if sign < 0 {
-		quotient = quotient.Negate()
-	}
-	return quotient
-}
-
-// multiplyDecimal multiplies d by ten to the power of digits.
-func multiplyDecimal(d types.Decimal, digits int) (types.Decimal, error) {
-	sign := d.Sign()
-	if sign == 0 {
-		return d, nil
-	}
-	if digits > types.MaxPrecision {
-		return d, types.ErrDecimalOverflow
-	}
-	if sign < 0 {
-		d = d.Negate()
-	}
-	power := types.PowerOfTen(digits)
-	if d.High != 0 && power.High != 0 {
-		return d, types.ErrDecimalOverflow
-	}
-	high, low := bits.Mul64(d.Low, power.Low)
-	overflow, cross := bits.Mul64(uint64(d.High), power.Low)
-	overflow2, cross2 := bits.Mul64(d.Low, uint64(power.High))
-	cross, carry := bits.Add64(cross, cross2, 0)
-	high, carry2 := bits.Add64(high, cross, 0)
-	if overflow|overflow2|carry|carry2 != 0 || high > math.MaxInt64 {
-		return d, types.ErrDecimalOverflow
-	}
-	product := types.Decimal{High: int64(high), Low: low}
-	if sign < 0 {
-		product = product.Negate()
-	}
-	return product, nil
-}
-
 // roundDecimalTo rounds to whole numbers or to the places of the second
 // argument; the value keeps the scale of the result type.
-func roundDecimalTo(mode rounding, withPlaces bool) func(c *Call, i int) error {
+func roundDecimalTo(mode types.Rounding, withPlaces bool) func(c *Call, i int) error {
 	return func(c *Call, i int) error {
 		scale, places := c.Args[0].Type.Scale, 0
 		if withPlaces {
@@ -241,10 +161,10 @@ func roundDecimalTo(mode rounding, withPlaces bool) func(c *Call, i int) error {
 		d, result := c.decimal(0, i), c.Out.Type.Scale
 		if places < scale {
 			drop := min(scale-places, 2*types.MaxPrecision)
-			d = divideDecimal(d, drop, mode)
+			d = d.DivideByPower(drop, mode)
 			scale -= drop
 		}
-		d, err := multiplyDecimal(d, result-scale)
+		d, err := d.MultiplyByPower(result - scale)
 		if err != nil {
 			return err
 		}

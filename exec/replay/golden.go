@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -28,10 +29,10 @@ const (
 	ksqlOutput     = "output.json"
 )
 
-// Golden is a golden test: a folder with statements, recorded inputs and what
+// golden is a golden test: a folder with statements, recorded inputs and what
 // must come of them.
-type Golden struct {
-	Directory  string
+type golden struct {
+	directory  string
 	statements string
 	recorded   Case
 	properties map[string]string
@@ -64,9 +65,9 @@ func FindGoldens(path string) ([]string, error) {
 	return slices.Compact(found), nil
 }
 
-// ReadGolden reads the files of a test but for what is expected.
-func ReadGolden(directory string) (*Golden, error) {
-	g := &Golden{Directory: directory}
+// readGolden reads the files of a test but for what is expected.
+func readGolden(directory string) (*golden, error) {
+	g := &golden{directory: directory}
 	text, err := os.ReadFile(filepath.Join(directory, statementsFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		g.ksql = true
@@ -83,6 +84,26 @@ func ReadGolden(directory string) (*Golden, error) {
 		return nil, err
 	}
 	return g, readOptional(filepath.Join(directory, topicsFile), &g.recorded.Topics)
+}
+
+// eachLine calls take with the lines of a file that are not blank. An error of
+// take gets the line's place.
+func eachLine(path string, take func(line []byte, number int) error) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	number := 0
+	for line := range bytes.Lines(text) {
+		number++
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			continue
+		}
+		if err := take(line, number); err != nil {
+			return fmt.Errorf("%s:%d: %w", path, number, err)
+		}
+	}
+	return nil
 }
 
 // readOptional reads a JSON file that may be missing.

@@ -12,11 +12,11 @@ import (
 )
 
 // compare tells how an answer differs from the expected files.
-func (g *Golden) compare(a *answer) (string, error) {
+func (g *golden) compare(a *answer) (string, error) {
 	if g.ksql {
 		return g.compareKSQL(a)
 	}
-	want, err := os.ReadFile(filepath.Join(g.Directory, errorFile))
+	want, err := os.ReadFile(filepath.Join(g.directory, errorFile))
 	switch {
 	case err == nil:
 		return g.compareError(strings.TrimSpace(string(want)), a), nil
@@ -25,7 +25,7 @@ func (g *Golden) compare(a *answer) (string, error) {
 	case a.err != nil:
 		return fmt.Sprintf("error: %s\n", g.errorText(a.err)), nil
 	}
-	expected, err := readExpectedLines(filepath.Join(g.Directory, expectedFile))
+	expected, err := readExpectedLines(filepath.Join(g.directory, expectedFile))
 	if err != nil {
 		return "", err
 	}
@@ -37,7 +37,7 @@ func (g *Golden) compare(a *answer) (string, error) {
 	return text + events, err
 }
 
-func (g *Golden) compareError(want string, a *answer) string {
+func (g *golden) compareError(want string, a *answer) string {
 	if a.err == nil {
 		return fmt.Sprintf("expected an error, and there was none: %s\n", want)
 	}
@@ -47,8 +47,8 @@ func (g *Golden) compareError(want string, a *answer) string {
 	return ""
 }
 
-func (g *Golden) compareEvents(a *answer) (string, error) {
-	text, err := os.ReadFile(filepath.Join(g.Directory, eventsFile))
+func (g *golden) compareEvents(a *answer) (string, error) {
+	text, err := os.ReadFile(filepath.Join(g.directory, eventsFile))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
@@ -75,33 +75,25 @@ func nonEmptyLines(text string) []string {
 	return lines
 }
 
-// readExpectedLines reads the expected records; a missing file expects none.
+// readExpectedLines reads the expected records.
 func readExpectedLines(path string) ([]diffLine, error) {
-	text, err := os.ReadFile(path)
+	var lines []diffLine
+	err := eachLine(path, func(line []byte, number int) error {
+		var record Output
+		if err := json.Unmarshal(line, &record); err != nil {
+			return err
+		}
+		lines = append(lines, newDiffLine(record, number))
+		return nil
+	})
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s does not exist; write it with --update", path)
 	}
-	if err != nil {
-		return nil, err
-	}
-	var lines []diffLine
-	number := 0
-	for line := range bytes.Lines(text) {
-		number++
-		if line = bytes.TrimSpace(line); len(line) == 0 {
-			continue
-		}
-		var record Output
-		if err := json.Unmarshal(line, &record); err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", path, number, err)
-		}
-		lines = append(lines, newDiffLine(record, number))
-	}
-	return lines, nil
+	return lines, err
 }
 
 // update writes the expected files anew and tells which of them changed.
-func (g *Golden) update(a *answer) (updated []string, err error) {
+func (g *golden) update(a *answer) (updated []string, err error) {
 	contents := map[string]string{}
 	switch {
 	case g.ksql && a.err != nil:
@@ -125,7 +117,7 @@ func (g *Golden) update(a *answer) (updated []string, err error) {
 		if !ok {
 			continue
 		}
-		changed, err := rewrite(filepath.Join(g.Directory, name), text)
+		changed, err := rewrite(filepath.Join(g.directory, name), text)
 		if err != nil {
 			return updated, err
 		}

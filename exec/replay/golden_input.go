@@ -12,15 +12,15 @@ import (
 	"strings"
 )
 
-func (g *Golden) readInputs() error {
+func (g *golden) readInputs() error {
 	if g.ksql {
 		return g.readKSQLInput()
 	}
-	folder := filepath.Join(g.Directory, inputFolder)
+	folder := filepath.Join(g.directory, inputFolder)
 	files, err := os.ReadDir(folder)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		g.recorded.Inputs, err = readInputLines(filepath.Join(g.Directory, inputFile), "")
+		g.recorded.Inputs, err = readInputLines(filepath.Join(g.directory, inputFile), "")
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
@@ -28,8 +28,8 @@ func (g *Golden) readInputs() error {
 	case err != nil:
 		return err
 	}
-	if _, err := os.Stat(filepath.Join(g.Directory, inputFile)); err == nil {
-		return fmt.Errorf("%s has both %s and %s; use one of them", g.Directory, inputFile, inputFolder)
+	if _, err := os.Stat(filepath.Join(g.directory, inputFile)); err == nil {
+		return fmt.Errorf("%s has both %s and %s; use one of them", g.directory, inputFile, inputFolder)
 	}
 	for _, file := range files {
 		topic, ok := strings.CutSuffix(file.Name(), ".jsonl")
@@ -48,39 +48,31 @@ func (g *Golden) readInputs() error {
 
 // readInputLines reads a record a line. With a topic the records belong to it.
 func readInputLines(path, topic string) ([]Input, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
 	var inputs []Input
-	number := 0
-	for line := range bytes.Lines(text) {
-		number++
-		if line = bytes.TrimSpace(line); len(line) == 0 {
-			continue
-		}
+	err := eachLine(path, func(line []byte, _ int) error {
 		in := Input{Topic: topic}
 		decoder := json.NewDecoder(bytes.NewReader(line))
 		decoder.DisallowUnknownFields()
 		if err := decoder.Decode(&in); err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", path, number, err)
+			return err
 		}
 		switch {
 		case in.Topic == "":
-			return nil, fmt.Errorf("%s:%d: the record has no topic", path, number)
+			return errors.New("the record has no topic")
 		case topic != "" && in.Topic != topic:
-			return nil, fmt.Errorf("%s:%d: the record is of topic %s, the file of %s", path, number, in.Topic, topic)
+			return fmt.Errorf("the record is of topic %s, the file of %s", in.Topic, topic)
 		}
 		inputs = append(inputs, in)
-	}
-	return inputs, nil
+		return nil
+	})
+	return inputs, err
 }
 
-func (g *Golden) readKSQLInput() error {
+func (g *golden) readKSQLInput() error {
 	var file struct {
 		Inputs []Input `json:"inputs"`
 	}
-	if err := readOptional(filepath.Join(g.Directory, ksqlInput), &file); err != nil {
+	if err := readOptional(filepath.Join(g.directory, ksqlInput), &file); err != nil {
 		return err
 	}
 	g.recorded.Inputs = file.Inputs

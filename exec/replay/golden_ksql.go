@@ -21,11 +21,11 @@ type ksqlRecord struct {
 }
 
 // compareKSQL compares the topics that the output file names, record by record.
-func (g *Golden) compareKSQL(a *answer) (string, error) {
+func (g *golden) compareKSQL(a *answer) (string, error) {
 	if a.err != nil {
 		return fmt.Sprintf("error: %v\n", a.err), nil
 	}
-	path := filepath.Join(g.Directory, ksqlOutput)
+	path := filepath.Join(g.directory, ksqlOutput)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("%s does not exist; write it with --update", path)
 	}

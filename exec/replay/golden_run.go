@@ -37,7 +37,7 @@ type answer struct {
 // written instead of compared.
 func RunGolden(ctx context.Context, directory string, update bool) (Verdict, error) {
 	v := Verdict{Directory: directory}
-	g, err := ReadGolden(directory)
+	g, err := readGolden(directory)
 	if err != nil {
 		return v, err
 	}
@@ -57,9 +57,9 @@ func RunGolden(ctx context.Context, directory string, update bool) (Verdict, err
 	return v, ctx.Err()
 }
 
-func (g *Golden) answer(ctx context.Context, options Options) *answer {
+func (g *golden) answer(ctx context.Context, options Options) *answer {
 	a := &answer{shared: map[string]bool{}}
-	options.Properties, options.Directory = g.properties, g.Directory
+	options.Properties, options.Directory = g.properties, g.directory
 	options.Events = exec.Events{
 		RecordSkipped: func(e task.RecordSkipped) { a.events = append(a.events, e.String()) },
 		RowError:      func(e task.RowError) { a.events = append(a.events, e.String()) },
@@ -91,12 +91,12 @@ func (g *Golden) answer(ctx context.Context, options Options) *answer {
 
 // errorText is an error without the path to the test's folder, which depends on
 // where the test is run from.
-func (g *Golden) errorText(err error) string {
-	return strings.ReplaceAll(err.Error(), filepath.Clean(g.Directory)+string(filepath.Separator), "")
+func (g *golden) errorText(err error) string {
+	return strings.ReplaceAll(err.Error(), filepath.Clean(g.directory)+string(filepath.Separator), "")
 }
 
 // compareBatches tells where the size of batches changes the answer.
-func (g *Golden) compareBatches(ctx context.Context, single *answer) string {
+func (g *golden) compareBatches(ctx context.Context, single *answer) string {
 	if single.err != nil {
 		return ""
 	}
@@ -112,7 +112,7 @@ func (g *Golden) compareBatches(ctx context.Context, single *answer) string {
 // ordered tells whether the order in which the records are fed is the only one
 // that a task with all of them at hand may take: they are of one topic, or
 // their times grow from each to the next.
-func (g *Golden) ordered(a *answer) bool {
+func (g *golden) ordered(a *answer) bool {
 	one, growing := true, !a.timed
 	for i := 1; i < len(g.recorded.Inputs); i++ {
 		before, in := &g.recorded.Inputs[i-1], &g.recorded.Inputs[i]

@@ -59,7 +59,7 @@ func TestOrdered(t *testing.T) {
 		"falling times":     {[]Input{input("a", 2), input("b", 1)}, false, false},
 		"times of a column": {[]Input{input("a", 1), input("b", 2)}, true, false},
 	} {
-		g := &Golden{recorded: Case{Inputs: test.inputs}}
+		g := &golden{recorded: Case{Inputs: test.inputs}}
 		if got := g.ordered(&answer{timed: test.timed}); got != test.want {
 			t.Errorf("%s: ordered is %v", name, got)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"millrace/exec"
 	"millrace/exec/session"
+	"millrace/exec/task"
 	"millrace/kafkaio"
 	"millrace/kafkaio/memory"
 	"millrace/planner/catalog"
@@ -191,7 +192,7 @@ func (r *Replay) settle(ctx context.Context, emit func(Output) error) error {
 	}
 	for _, id := range r.engine.Queries() {
 		if status := r.engine.Status(id); status.State == exec.Failed {
-			return fmt.Errorf("query %s failed: %w", id, status.Cause)
+			return fmt.Errorf("query %s failed: %w", id, task.WithoutQuery(status.Cause))
 		}
 	}
 	return nil

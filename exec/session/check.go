@@ -26,7 +26,7 @@ func Check(text string, options Options, properties map[string]string) []*types.
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
 		c.session.SetProperty(name, properties[name])
 	}
-	pieces, _, err := c.session.parser.Split(text)
+	pieces, _, err := token.Split(text)
 	for _, piece := range pieces {
 		c.statement(piece)
 	}

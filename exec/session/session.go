@@ -112,7 +112,7 @@ func (e *StatementError) Unwrap() error { return e.Err }
 // ends at the first error; nothing after that statement is executed. The whole
 // text is split first, so that an unterminated string runs nothing.
 func (s *Session) Script(ctx context.Context, text string, done func(token.Piece, *Result)) error {
-	pieces, _, err := s.parser.Split(text)
+	pieces, _, err := token.Split(text)
 	if err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func (s *Session) Execute(ctx context.Context, piece token.Piece) (*Result, erro
 	}
 	result, err := s.execute(ctx, statement, piece.Text)
 	if err != nil {
-		return nil, positioned(err, piece.Position)
+		return nil, types.At(err, piece.Position)
 	}
 	return result, nil
 }
@@ -214,12 +214,4 @@ func refusal(statement ast.Statement) error {
 func noConnectors(at types.Position) error {
 	return types.Errorf(types.CodeUnsupported, "connectors are not part of millrace").At(at).
 		WithHint("run Kafka Connect beside it and read the connector's topics")
-}
-
-// positioned gives a user's error the place of its statement if it has none.
-func positioned(err error, at types.Position) error {
-	if e, ok := err.(*types.Error); ok { //nolint:errorlint // the layers below return it bare
-		return e.At(at)
-	}
-	return err
 }

@@ -48,6 +48,19 @@ func (e *QueryError) Error() string {
 
 func (e *QueryError) Unwrap() error { return e.Err }
 
+// WithoutQuery is an error in words that do not name the query, for messages
+// that have named it. It wraps what err wraps.
+func WithoutQuery(err error) error {
+	placed, ok := err.(*QueryError) //nolint:errorlint // what wraps it must not be lost
+	switch {
+	case !ok:
+		return err
+	case placed.Place == "":
+		return placed.Err
+	}
+	return fmt.Errorf("%s: %w", placed.Place, placed.Err)
+}
+
 // ErrDoubt: it is not known whether the transaction was committed.
 var ErrDoubt = errors.New("the end of the transaction is not known")
 

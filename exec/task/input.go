@@ -14,9 +14,6 @@ const unknown = -1
 // first of them are decoded to a batch, whose rows are handed on in runs.
 type Input struct {
 	kafkaio.TopicPartition
-	// Derived says that a query of this engine writes the topic, so that it may
-	// grow until that query has read all of its own inputs.
-	Derived bool
 	// Repartition says that only this query reads the topic.
 	Repartition bool
 
@@ -84,15 +81,6 @@ func (in *Input) Deliver(records *kafkaio.Records) {
 		return
 	}
 	in.queue = append(in.queue, records)
-}
-
-// Waiting is how many records are in the queue, those of the batch included.
-func (in *Input) Waiting() int {
-	n := 0
-	for _, run := range in.queue {
-		n += run.Len()
-	}
-	return n
 }
 
 // release drops what is buffered.

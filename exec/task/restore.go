@@ -94,6 +94,7 @@ func (t *Task) Open() error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", t, err)
 		}
+		t.foundation = foundationHash(t.config.Query)
 		t.stores = append(t.stores, &taskStore{
 			plan:      s,
 			store:     local.AddStore(s.Name, layout, s.Windowed),
@@ -153,6 +154,12 @@ func Restore(ctx context.Context, log kafkaio.Log, tasks []*Task, ranges map[kaf
 		}
 	}
 	for _, t := range tasks {
+		if err := t.checkFoundation(); err != nil {
+			return err
+		}
+		if err := t.checkPositioned(); err != nil {
+			return err
+		}
 		for _, s := range t.stores {
 			t.reportRestored(s)
 		}
@@ -185,11 +192,19 @@ func (t *Task) planRestore(ranges map[kafkaio.TopicPartition]kafkaio.OffsetRange
 		if s.from >= s.end {
 			continue
 		}
-		if !t.positioned() {
+		restoring[s.changelog] = &restoration{t, s}
+	}
+	return nil
+}
+
+// checkPositioned refuses state without positions: what it has seen is not
+// known. Records of a transaction that was aborted are no state.
+func (t *Task) checkPositioned() error {
+	for _, s := range t.stores {
+		if s.restored > 0 && !t.positioned() {
 			return t.failed(fmt.Errorf("the changelog %s holds state, but the group %s has no positions, so what the state has seen is not known: drop the query and create it again",
 				s.changelog.Topic, t.config.Query.Group))
 		}
-		restoring[s.changelog] = &restoration{t, s}
 	}
 	return nil
 }
@@ -264,8 +279,10 @@ func restoreRun(restoring map[kafkaio.TopicPartition]*restoration, run *kafkaio.
 		return nil
 	}
 	for i, key := range run.Keys {
-		if err := r.store.store.Restore(key, run.Values[i]); err != nil {
-			return &QueryError{
+		err := r.store.store.Restore(key, run.Values[i])
+		if err != nil && r.store.fault == nil {
+			// What follows may tell that another query wrote this.
+			r.store.fault = &QueryError{
 				Query: r.task.config.Query.ID,
 				Place: fmt.Sprintf("topic %s, partition %d, offset %d", run.Topic, run.Partition, run.Offsets[i]),
 				Err:   err,
@@ -274,7 +291,9 @@ func restoreRun(restoring map[kafkaio.TopicPartition]*restoration, run *kafkaio.
 	}
 	r.store.restored += int64(run.Len())
 	r.store.from = max(r.store.from, run.Next)
-	r.task.checkpointRestored()
+	if r.store.fault == nil {
+		r.task.checkpointRestored()
+	}
 	if run.Next >= r.store.end {
 		delete(restoring, run.TopicPartition)
 	}

@@ -19,6 +19,7 @@ type taskStore struct {
 	from      int64 // up to where it has come
 	end       int64 // and where it ends
 	restored  int64
+	fault     error // the first record that could not be restored
 }
 
 // store finds a store for an operator.

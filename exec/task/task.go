@@ -53,20 +53,21 @@ type Config struct {
 
 // Task is one subgraph for one partition number. One goroutine uses it.
 type Task struct {
-	config   Config
-	state    State
-	ctx      context.Context // of the step that runs
-	output   *Transaction
-	sink     kafkaio.TopicPartition // its partition is set by each write
-	pipeline *op.Pipeline
-	inputs   []*Input
-	stores   []*taskStore
-	local    *state.Task
-	run      []int32      // selection of the run that is pushed
-	view     column.Batch // the batch that is pushed
-	counts   Counts
-	dirty    bool // rows were pushed since the last commit
-	current  *Input
+	config     Config
+	state      State
+	ctx        context.Context // of the step that runs
+	output     *Transaction
+	sink       kafkaio.TopicPartition // its partition is set by each write
+	pipeline   *op.Pipeline
+	inputs     []*Input
+	stores     []*taskStore
+	local      *state.Task
+	foundation []byte       // what the stores' rows depend on, as a hash
+	run        []int32      // selection of the run that is pushed
+	view       column.Batch // the batch that is pushed
+	counts     Counts
+	dirty      bool // rows were pushed since the last commit
+	current    *Input
 
 	positions   map[string]int64 // of the changelogs, by store
 	positionsAt time.Time
@@ -143,6 +144,7 @@ func Writes(query *plan.Query, topic string) bool {
 
 // build makes the operators; the stores have been opened.
 func (t *Task) build() error {
+	t.markFoundation()
 	var sinkOperator op.Operator
 	var err error
 	switch root := t.config.Subgraph.Root.(type) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -55,6 +56,32 @@ func TestUnreachable(t *testing.T) {
 	}
 	if _, err := client.Open(t.Context(), client.Options{}); !errors.Is(err, kafkaio.ErrUnreachable) {
 		t.Errorf("without an address: %v", err)
+	}
+}
+
+// The end of the time that Open has is no answer of a broker: what was answered
+// before is told.
+func TestUnreachableTellsTheLastCause(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	const refused = 2 // kafka-go dials once for itself, too
+	var dials atomic.Int64
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		if dials.Add(1) <= refused {
+			return nil, &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
+		}
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	_, err := client.Open(ctx, client.Options{Brokers: []string{"127.0.0.1:9092"}, Dial: dial})
+	if !errors.Is(err, kafkaio.ErrUnreachable) || !errors.Is(err, syscall.ECONNREFUSED) {
+		t.Fatalf("got %v", err)
+	}
+	if dials.Load() <= refused {
+		t.Fatal("no attempt was cut off")
+	}
+	if !strings.Contains(err.Error(), "check that Kafka is running") {
+		t.Errorf("the advice is not that of the cause: %v", err)
 	}
 }
 

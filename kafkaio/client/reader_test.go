@@ -85,7 +85,8 @@ func settled(t *testing.T, c *client.Client, tps []kafkaio.TopicPartition) map[k
 func topicOf(t *testing.T, c *client.Client, partitions int) []kafkaio.TopicPartition {
 	t.Helper()
 	name := fmt.Sprintf("client-%d", time.Now().UnixNano())
-	if err := c.CreateTopic(t.Context(), kafkaio.TopicSpec{Name: name, Partitions: partitions}); err != nil {
+	spec := kafkaio.TopicSpec{Name: name, Partitions: partitions, Config: map[string]string{"retention.ms": "-1"}} // records of 1970 stay
+	if err := c.CreateTopic(t.Context(), spec); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

@@ -110,7 +110,6 @@ func same(e *env, record int, what string, got, want []byte) {
 func timestamps(e *env) {
 	tp := kafkaio.TopicPartition{Topic: e.topic(1, map[string]string{
 		"message.timestamp.after.max.ms": "9223372036854775807",
-		"retention.ms":                   "-1",
 	})}
 	times := []int64{
 		time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli(),

@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -84,7 +85,9 @@ func (e *env) must(err error) {
 func (e *env) topic(partitions int, config map[string]string) string {
 	e.Helper()
 	name := e.name("topic")
-	e.must(e.log.CreateTopic(e.ctx, kafkaio.TopicSpec{Name: name, Partitions: partitions, Config: config}))
+	spec := kafkaio.TopicSpec{Name: name, Partitions: partitions, Config: map[string]string{"retention.ms": "-1"}} // records of 1970 stay
+	maps.Copy(spec.Config, config)
+	e.must(e.log.CreateTopic(e.ctx, spec))
 	e.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()

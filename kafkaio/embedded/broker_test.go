@@ -15,6 +15,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"millrace/tests/kafka/reader"
+	"millrace/tests/kafka/writer"
 )
 
 func portOf(t *testing.T, b *Broker) int {

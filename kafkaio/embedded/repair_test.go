@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"millrace/tests/kafka/reader"
 )
 
 var repairTime = time.UnixMilli(1_700_000_000_000)

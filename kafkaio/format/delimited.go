@@ -13,10 +13,10 @@ import (
 // writes it: double quotes around a field, doubled inside, no trimming.
 type delimitedFormat struct{}
 
-// ParseDelimiter turns the text of a delimiter property into the delimiter:
+// parseDelimiter turns the text of a delimiter property into the delimiter:
 // one character other than white space, a quote or a line break, or the name
 // TAB or SPACE. The error is a *types.Error.
-func ParseDelimiter(text string) (string, error) {
+func parseDelimiter(text string) (string, error) {
 	switch strings.ToUpper(text) {
 	case "TAB":
 		return "\t", nil
@@ -38,7 +38,7 @@ func delimiterOf(spec Spec) (string, error) {
 	case "\t", " ":
 		return spec.Delimiter, nil
 	}
-	return ParseDelimiter(spec.Delimiter)
+	return parseDelimiter(spec.Delimiter)
 }
 
 func (delimitedFormat) Check(spec Spec, key bool, fields []Field) error {

@@ -2,16 +2,16 @@ package format
 
 import "slices"
 
-// InternalName is the format of the engine's own topics. No user may name it,
+// internalName is the format of the engine's own topics. No user may name it,
 // so Names leaves it out.
-const InternalName = "INTERNAL"
+const internalName = "INTERNAL"
 
 var formats = map[string]Format{
 	"JSON":       jsonFormat{},
 	"DELIMITED":  delimitedFormat{},
 	"KAFKA":      kafkaFormat{},
 	"NONE":       noneFormat{},
-	InternalName: internalFormat{},
+	internalName: internalFormat{},
 }
 
 // Lookup is the format called name, in upper case.
@@ -24,7 +24,7 @@ func Lookup(name string) (Format, bool) {
 func Names() []string {
 	var names []string
 	for name := range formats {
-		if name != InternalName {
+		if name != internalName {
 			names = append(names, name)
 		}
 	}

@@ -9,7 +9,7 @@ func TestRegistry(t *testing.T) {
 	if names := Names(); !slices.Equal(names, []string{"DELIMITED", "JSON", "KAFKA", "NONE"}) {
 		t.Errorf("formats %v", names)
 	}
-	for _, name := range append(Names(), InternalName) {
+	for _, name := range append(Names(), internalName) {
 		f, ok := Lookup(name)
 		if !ok || f.Wraps() != (name == "JSON") {
 			t.Errorf("%s: found %t", name, ok)
@@ -22,12 +22,12 @@ func TestRegistry(t *testing.T) {
 
 func TestParseDelimiter(t *testing.T) {
 	for text, expected := range map[string]string{";": ";", "tab": "\t", "SPACE": " ", "€": "€"} {
-		if got, err := ParseDelimiter(text); err != nil || got != expected {
+		if got, err := parseDelimiter(text); err != nil || got != expected {
 			t.Errorf("%q: %q, %v", text, got, err)
 		}
 	}
 	for _, text := range []string{"", " ", "\t", "\n", `"`, "||", "\xff"} {
-		if _, err := ParseDelimiter(text); err == nil {
+		if _, err := parseDelimiter(text); err == nil {
 			t.Errorf("%q is accepted", text)
 		}
 	}

@@ -121,7 +121,20 @@ func parseDouble(text string) (value float64, reason string) {
 	return value, ""
 }
 
-func noValue(shown string, t *types.Type) string { return shown + " is no " + t.String() }
+// noValue says that something is no value of a type, and what is one where the
+// type's name alone would mislead.
+func noValue(shown string, t *types.Type) string {
+	text := shown + " is no " + t.String()
+	switch t.Kind {
+	case types.KindDate:
+		text += ", which is a number of days since 1970-01-01"
+	case types.KindTime:
+		text += ", which is a number of ms since midnight"
+	case types.KindTimestamp:
+		text += ", which is a number of ms since 1970-01-01"
+	}
+	return text
+}
 
 func outOfRange(text string, t *types.Type) string {
 	return clip(text) + " is out of the range of " + t.String()

@@ -6,7 +6,7 @@ func benchmark(b *testing.B, text string) {
 	parser := New()
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := parser.ParseScript(text, nil); err != nil {
+		if _, err := parser.parseScript(text, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

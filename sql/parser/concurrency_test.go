@@ -15,7 +15,7 @@ WHERE d.level > 3 AND r.city LIKE 'a%' GROUP BY d.region, r->type HAVING COUNT(*
 // several goroutines, for the race detector.
 func TestParsersInAPool(t *testing.T) {
 	pool := sync.Pool{New: func() any { return New() }}
-	first, err := New().ParseScript(joinStatement, nil)
+	first, err := New().parseScript(joinStatement, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +25,7 @@ func TestParsersInAPool(t *testing.T) {
 		group.Go(func() {
 			for range 50 {
 				parser := pool.Get().(*Parser)
-				statements, err := parser.ParseScript(joinStatement, map[string]string{"a": "b"})
+				statements, err := parser.parseScript(joinStatement, map[string]string{"a": "b"})
 				pool.Put(parser)
 				if err != nil || printStatement(statements[0]) != want || printStatement(first[0]) != want {
 					t.Error("another tree", err)
@@ -40,16 +40,16 @@ func TestParsersInAPool(t *testing.T) {
 // TestParserIsReusable parses after failures of every stage.
 func TestParserIsReusable(t *testing.T) {
 	parser := New()
-	first, err := parser.ParseScript(joinStatement, nil)
+	first, err := parser.parseScript(joinStatement, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := printStatement(first[0])
 	for _, faulty := range []string{"SELECT 'a", "SELECT (a", "SELECT a FROM s WHERE (", "SELECT ${a}", "SELECT 1e999", "SHOW"} {
-		if _, err := parser.ParseScript(faulty, nil); err == nil {
+		if _, err := parser.parseScript(faulty, nil); err == nil {
 			t.Errorf("%s: no error", faulty)
 		}
-		again, err := parser.ParseScript(joinStatement, nil)
+		again, err := parser.parseScript(joinStatement, nil)
 		if err != nil || printStatement(again[0]) != want {
 			t.Errorf("after %s: %v", faulty, err)
 		}

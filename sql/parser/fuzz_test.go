@@ -64,7 +64,7 @@ func TestMutatedStatements(t *testing.T) {
 
 func checkAnyText(t *testing.T, parser *Parser, text string) {
 	t.Helper()
-	statements, err := parser.ParseScript(text, map[string]string{"a": "b", "n": "-1"})
+	statements, err := parser.parseScript(text, map[string]string{"a": "b", "n": "-1"})
 	for _, s := range statements {
 		if out := printStatement(s); strings.Contains(out, "?*") && !strings.Contains(text, "?") {
 			t.Fatalf("%s\na node that the printer does not know: %s", text, out)

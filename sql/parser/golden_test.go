@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"millrace/sql/token"
 	"millrace/sql/types"
 
 	"github.com/cockroachdb/datadriven"
@@ -29,7 +30,7 @@ func TestGolden(t *testing.T) {
 			case "parse":
 				return printScript(t, parser, d)
 			case "split":
-				return printPieces(t, parser, d.Input)
+				return printPieces(t, d.Input)
 			}
 			t.Fatalf("unknown command %s", d.Cmd)
 			return ""
@@ -45,7 +46,7 @@ func printScript(t *testing.T, parser *Parser, d *datadriven.TestData) string {
 			variables[arg.Key] = strings.Join(arg.Vals, ",")
 		}
 	}
-	statements, err := parser.ParseScript(d.Input, variables)
+	statements, err := parser.parseScript(d.Input, variables)
 	var b strings.Builder
 	for _, s := range statements {
 		fmt.Fprintln(&b, printStatement(s))
@@ -56,8 +57,8 @@ func printScript(t *testing.T, parser *Parser, d *datadriven.TestData) string {
 	return b.String()
 }
 
-func printPieces(t *testing.T, parser *Parser, text string) string {
-	pieces, terminated, err := parser.Split(text)
+func printPieces(t *testing.T, text string) string {
+	pieces, terminated, err := token.Split(text)
 	var b strings.Builder
 	for _, p := range pieces {
 		fmt.Fprintf(&b, "%d:%d %q terminated=%v\n", p.Position.Line, p.Position.Column, p.Text, p.Terminated)

@@ -29,7 +29,7 @@ func TestDeepNestingIsRefused(t *testing.T) {
 		"lambdas":     "SELECT f(" + repeat("x => f(", n),
 		"struct":      "CREATE TYPE a AS " + repeat("STRUCT<a ", n/2),
 	} {
-		_, err := New().ParseScript(text, nil)
+		_, err := New().parseScript(text, nil)
 		if err == nil || !strings.Contains(err.Error(), "nested too deeply") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -46,7 +46,7 @@ func TestNestingBelowTheLimit(t *testing.T) {
 		"SELECT " + repeat("CASE WHEN a THEN ", n) + "a" + repeat(" END", n) + " FROM s",
 		"SELECT CAST(a AS " + repeat("ARRAY<", n) + "INT" + repeat(">", n) + ") FROM s",
 	} {
-		if _, err := New().ParseScript(text, nil); err != nil {
+		if _, err := New().parseScript(text, nil); err != nil {
 			t.Errorf("%.20s: %v", text, err)
 		}
 	}
@@ -65,7 +65,7 @@ func TestLongFlatChains(t *testing.T) {
 		"SELECT a FROM s GROUP BY a" + strings.Repeat(", a", n),
 		"SELECT 'é'" + strings.Repeat(",'é'", n) + " FROM s" + strings.Repeat(" JOIN t ON a", n/50),
 	} {
-		if _, err := New().ParseScript(text, nil); err != nil {
+		if _, err := New().parseScript(text, nil); err != nil {
 			t.Errorf("%.40s: %v", text, err)
 		}
 	}
@@ -76,7 +76,7 @@ func TestOperatorChainsAreLimited(t *testing.T) {
 		"SELECT a" + strings.Repeat(" + a", maxChain) + " FROM s",
 		"SELECT a FROM s WHERE a" + strings.Repeat(" OR a", 10*maxChain),
 	} {
-		_, err := New().ParseScript(text, nil)
+		_, err := New().parseScript(text, nil)
 		fault, ok := errors.AsType[*types.Error](err)
 		if !ok || fault.Message != "more than 10000 operators in a row" || fault.Position.Line != 1 {
 			t.Errorf("%.40s: %v", text, err)
@@ -86,7 +86,7 @@ func TestOperatorChainsAreLimited(t *testing.T) {
 
 func TestStatementLengthIsLimited(t *testing.T) {
 	long := "SELECT '" + strings.Repeat("x", maxStatementLength) + "' FROM s"
-	statements, err := New().ParseScript("SHOW STREAMS;\n"+long, nil)
+	statements, err := New().parseScript("SHOW STREAMS;\n"+long, nil)
 	fault, ok := errors.AsType[*types.Error](err)
 	if !ok || len(statements) != 1 || !strings.Contains(fault.Message, "bytes long, the limit is 1048576") {
 		t.Fatal(len(statements), err)
@@ -96,7 +96,7 @@ func TestStatementLengthIsLimited(t *testing.T) {
 	}
 	short := "SELECT '" + strings.Repeat("x", maxStatementLength-16) + "' FROM s"
 	script := strings.Repeat(short+";", 3)
-	if statements, err := New().ParseScript(script, nil); err != nil || len(statements) != 3 {
+	if statements, err := New().parseScript(script, nil); err != nil || len(statements) != 3 {
 		t.Error(len(statements), err)
 	}
 }
@@ -109,7 +109,7 @@ func TestOddNames(t *testing.T) {
 	} {
 		quoted := "`" + strings.ReplaceAll(name, "`", "``") + "`"
 		text := "SELECT " + quoted + "." + quoted + " AS " + quoted + ", u->" + quoted + " FROM " + quoted + " " + quoted
-		statements, err := New().ParseScript(text, nil)
+		statements, err := New().parseScript(text, nil)
 		if err != nil {
 			t.Errorf("%q: %v", name, err)
 			continue
@@ -128,7 +128,7 @@ func TestOddStrings(t *testing.T) {
 		"a\x00b", "\x00", "\n", "\\", "\\'", "é", "🙂", "0", "-1", "99", strings.Repeat("x", 70000), "%", "\"", "`", "--", "/*!", "\x1a",
 	} {
 		literal := "'" + strings.ReplaceAll(value, "'", "''") + "'"
-		statements, err := New().ParseScript("SELECT "+literal+", m["+literal+"] FROM s WHERE a LIKE "+literal, nil)
+		statements, err := New().parseScript("SELECT "+literal+", m["+literal+"] FROM s WHERE a LIKE "+literal, nil)
 		if err != nil {
 			t.Errorf("%q: %v", value, err)
 			continue

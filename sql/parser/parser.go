@@ -31,26 +31,6 @@ type Parser struct {
 // New returns a parser.
 func New() *Parser { return &Parser{} }
 
-// Split cuts a script into statements, see token.Split.
-func (p *Parser) Split(text string) (pieces []token.Piece, terminated bool, err error) {
-	return token.Split(text)
-}
-
-// ParseScript parses all statements of a script with the same variables. An error
-// comes with the statements before the faulty one.
-func (p *Parser) ParseScript(text string, variables map[string]string) ([]ast.Statement, error) {
-	pieces, _, splitErr := token.Split(text)
-	statements := make([]ast.Statement, 0, len(pieces))
-	for _, piece := range pieces {
-		statement, err := p.ParseStatement(piece, variables)
-		if err != nil {
-			return statements, err
-		}
-		statements = append(statements, statement)
-	}
-	return statements, splitErr
-}
-
 // ParseStatement parses one statement. References ${name} to variables are
 // replaced, names compared without regard to case: outside strings the value must
 // be one literal or one name, inside strings an unknown name stays as it is and

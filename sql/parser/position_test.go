@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"millrace/sql/ast"
+	"millrace/sql/token"
 	"millrace/sql/types"
 
 	tidb "github.com/pingcap/tidb/pkg/parser/ast"
@@ -79,7 +80,7 @@ func (c *positionChecker) check(want string, p types.Position) {
 }
 
 func TestPositions(t *testing.T) {
-	statements, err := New().ParseScript(positionScript, nil)
+	statements, err := New().parseScript(positionScript, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +117,7 @@ func TestPositions(t *testing.T) {
 }
 
 func TestPiecesGiveTheStatementAsWritten(t *testing.T) {
-	pieces, terminated, err := New().Split(positionScript)
+	pieces, terminated, err := token.Split(positionScript)
 	if err != nil || !terminated || len(pieces) != 2 {
 		t.Fatal(len(pieces), terminated, err)
 	}

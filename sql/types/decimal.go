@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
-	"strings"
 )
 
 // Decimal is the unscaled value of a DECIMAL as a 128-bit two's complement
@@ -103,9 +102,6 @@ var powers = func() (p [MaxPrecision + 1]Decimal) {
 	return p
 }()
 
-// PowerOfTen is 10^n for 0 <= n <= MaxPrecision.
-func PowerOfTen(n int) Decimal { return powers[n] }
-
 // Fits tells whether d has at most precision digits.
 func (d Decimal) Fits(precision int) bool {
 	limit := powers[min(precision, MaxPrecision)]
@@ -113,49 +109,6 @@ func (d Decimal) Fits(precision int) bool {
 		d = d.Negate()
 	}
 	return d.High >= 0 && d.Compare(limit) < 0
-}
-
-// Rescale changes the scale of d from one to another, exactly: dropping digits
-// that are not zero gives ErrDecimalRounding.
-func (d Decimal) Rescale(from, to int) (Decimal, error) {
-	if from == to {
-		return d, nil
-	}
-	if v, ok := d.Small(); ok && to > from && to-from <= 18 {
-		high, low := bits.Mul64(absolute(v), powers[to-from].Low)
-		if high>>63 == 0 {
-			scaled := Decimal{High: int64(high), Low: low}
-			if v < 0 {
-				scaled = scaled.Negate()
-			}
-			return scaled, nil
-		}
-	}
-	v := d.Big()
-	if to > from {
-		v.Mul(v, pow10(to-from))
-		return DecimalFromBig(v)
-	}
-	quotient, rest := new(big.Int).QuoRem(v, pow10(from-to), new(big.Int))
-	if rest.Sign() != 0 {
-		return Decimal{}, ErrDecimalRounding
-	}
-	return DecimalFromBig(quotient)
-}
-
-// Round changes the scale of d from one to another; dropped digits round half
-// away from zero.
-func (d Decimal) Round(from, to int) (Decimal, error) {
-	if to >= from {
-		return d.Rescale(from, to)
-	}
-	v := d.Big()
-	unit := pow10(from - to)
-	quotient, rest := new(big.Int).QuoRem(v, unit, new(big.Int))
-	if rest.Abs(rest).Lsh(rest, 1).Cmp(unit) >= 0 {
-		quotient.Add(quotient, big.NewInt(int64(v.Sign())))
-	}
-	return DecimalFromBig(quotient)
 }
 
 func absolute(v int64) uint64 {
@@ -166,126 +119,6 @@ func absolute(v int64) uint64 {
 }
 
 func pow10(n int) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n)), nil) }
-
-// ParseDecimal reads a decimal number, with or without an exponent, into the
-// type. Digits beyond the scale that are not zero give ErrDecimalRounding, too
-// many digits before the point ErrDecimalOverflow.
-func ParseDecimal(text string, t *Type) (Decimal, error) {
-	if v, scale, ok := parseShort(text); ok && scale <= t.Scale {
-		scaled, err := DecimalFromInt(v).Rescale(scale, t.Scale)
-		if err == nil && scaled.Fits(t.Precision) {
-			return scaled, nil
-		}
-		return Decimal{}, ErrDecimalOverflow
-	}
-	d, scale, err := ParseUnscaled(text)
-	if err != nil {
-		return Decimal{}, err
-	}
-	scaled, err := rescaleBig(d, scale, t.Scale)
-	if err != nil {
-		return Decimal{}, err
-	}
-	if !scaled.Fits(t.Precision) {
-		return Decimal{}, ErrDecimalOverflow
-	}
-	return scaled, nil
-}
-
-// parseShort reads a decimal number of at most 18 digits without an exponent.
-func parseShort(text string) (v int64, scale int, ok bool) {
-	i := 0
-	if text != "" && (text[0] == '-' || text[0] == '+') {
-		i = 1
-	}
-	digits, point := 0, -1
-	for ; i < len(text); i++ {
-		switch c := text[i]; {
-		case c == '.' && point < 0:
-			point = digits
-		case c >= '0' && c <= '9' && digits < 18:
-			v = v*10 + int64(c-'0')
-			digits++
-		default:
-			return 0, 0, false
-		}
-	}
-	if point >= 0 {
-		scale = digits - point
-	}
-	if text != "" && text[0] == '-' {
-		v = -v
-	}
-	return v, scale, digits > 0
-}
-
-func rescaleBig(v *big.Int, from, to int) (Decimal, error) {
-	if to >= from {
-		if v.Sign() != 0 && to-from > MaxPrecision {
-			return Decimal{}, ErrDecimalOverflow
-		}
-		return DecimalFromBig(new(big.Int).Mul(v, pow10(min(to-from, MaxPrecision))))
-	}
-	if from-to > 10*MaxPrecision {
-		if v.Sign() == 0 {
-			return Decimal{}, nil
-		}
-		return Decimal{}, ErrDecimalRounding
-	}
-	quotient, rest := new(big.Int).QuoRem(v, pow10(from-to), new(big.Int))
-	if rest.Sign() != 0 {
-		return Decimal{}, ErrDecimalRounding
-	}
-	return DecimalFromBig(quotient)
-}
-
-// ParseUnscaled reads a decimal number of any length up to 400 digits as
-// unscaled value and scale; the scale is negative for a large exponent.
-func ParseUnscaled(text string) (*big.Int, int, error) {
-	mantissa, exponent := text, 0
-	if i := strings.IndexAny(text, "eE"); i >= 0 {
-		mantissa = text[:i]
-		var ok bool
-		if exponent, ok = parseExponent(text[i+1:]); !ok {
-			return nil, 0, ErrDecimalSyntax
-		}
-	}
-	sign := ""
-	if mantissa != "" && (mantissa[0] == '-' || mantissa[0] == '+') {
-		sign, mantissa = mantissa[:1], mantissa[1:]
-	}
-	whole, fraction, _ := strings.Cut(mantissa, ".")
-	digits := whole + fraction
-	if digits == "" || len(digits) > 400 || strings.Trim(digits, "0123456789") != "" {
-		return nil, 0, ErrDecimalSyntax
-	}
-	v, ok := new(big.Int).SetString(sign+digits, 10)
-	if !ok {
-		return nil, 0, ErrDecimalSyntax
-	}
-	return v, len(fraction) - exponent, nil
-}
-
-func parseExponent(text string) (int, bool) {
-	sign := 1
-	if text != "" && (text[0] == '-' || text[0] == '+') {
-		if text[0] == '-' {
-			sign = -1
-		}
-		text = text[1:]
-	}
-	if text == "" || len(text) > 6 {
-		return 0, false
-	}
-	v := 0
-	for _, c := range []byte(text) {
-		if c < '0' || c > '9' {
-			return 0, false
-		}
-		v = v*10 + int(c-'0')
-	}
-	return sign * v, true
-}
 
 // Append appends d of the given scale as plain digits with all of the scale:
 // 1.50, -0.05.

@@ -64,6 +64,16 @@ func (e *Error) At(p Position) *Error {
 	return e
 }
 
+// At gives an *Error a position, unless it already has one, and returns any
+// other error as it is. The layers below return an *Error bare: one that is
+// wrapped is part of another message and stays without.
+func At(err error, p Position) error {
+	if e, ok := err.(*Error); ok { //nolint:errorlint // bare only, see above
+		return e.At(p)
+	}
+	return err
+}
+
 // WithHint returns e with a hint.
 func (e *Error) WithHint(format string, args ...any) *Error {
 	e.Hint = fmt.Sprintf(format, args...)

@@ -78,20 +78,35 @@ func parseDate(text string) (int64, bool) {
 		sign, text = -1, text[1:]
 	}
 	text = strings.TrimPrefix(text, "+")
-	parts := [3]int{0, 1, 1}
-	limits := [3]int{9, 2, 2}
-	fields := strings.Split(text, "-")
-	if len(fields) > 3 {
+	parts, _, ok := fields(text, '-', 9, [3]int{0, 1, 1})
+	if !ok {
 		return 0, false
 	}
-	for i, field := range fields {
-		v, ok := digits(field, limits[i])
-		if !ok {
-			return 0, false
-		}
-		parts[i] = v
-	}
 	return civilDays(sign*parts[0], parts[1], parts[2])
+}
+
+// fields reads one to three numbers between separators, the first of at most
+// width digits and the others of at most two; defaults stand for those that
+// are missing.
+func fields(text string, separator byte, width int, defaults [3]int) (parts [3]int, count int, ok bool) {
+	parts = defaults
+	v, length := 0, 0
+	for i := 0; ; i++ {
+		if i < len(text) && text[i] >= '0' && text[i] <= '9' && length < width {
+			v = v*10 + int(text[i]-'0')
+			length++
+			continue
+		}
+		if length == 0 || count == len(parts) || i < len(text) && text[i] != separator {
+			return parts, count, false
+		}
+		parts[count] = v
+		count++
+		if i == len(text) {
+			return parts, count, true
+		}
+		v, length, width = 0, 0, 2
+	}
 }
 
 func digits(text string, most int) (int, bool) {
@@ -130,27 +145,33 @@ func ParseTime(text string) (int64, error) {
 
 func parseTime(text string) (int64, bool) {
 	text, fraction, hasFraction := strings.Cut(text, ".")
-	fields := strings.Split(text, ":")
-	if len(fields) > 3 || hasFraction && len(fields) != 3 {
+	parts, count, ok := fields(text, ':', 2, [3]int{})
+	if !ok || parts[0] > 23 || parts[1] > 59 || parts[2] > 59 {
 		return 0, false
-	}
-	parts := [3]int{}
-	limits := [3]int{23, 59, 59}
-	for i, field := range fields {
-		v, ok := digits(field, 2)
-		if !ok || v > limits[i] {
-			return 0, false
-		}
-		parts[i] = v
 	}
 	millis := 0
 	if hasFraction {
-		if _, ok := digits(fraction, 9); !ok {
+		if millis, ok = fractionMillis(fraction); !ok || count < len(parts) {
 			return 0, false
 		}
-		millis, _ = digits((fraction + "00")[:3], 3)
 	}
 	return int64(((parts[0]*60+parts[1])*60+parts[2])*1000 + millis), true
+}
+
+// fractionMillis is a fraction of a second, of one to nine digits, in whole
+// milliseconds.
+func fractionMillis(fraction string) (int, bool) {
+	v, ok := digits(fraction, 9)
+	if !ok {
+		return 0, false
+	}
+	for n := len(fraction); n < 3; n++ {
+		v *= 10
+	}
+	for n := len(fraction); n > 3; n-- {
+		v /= 10
+	}
+	return v, true
 }
 
 // ParseTimestamp reads yyyy[-MM[-dd[THH[:mm[:ss[.fraction]]]]]] with an
@@ -189,13 +210,9 @@ func cutZone(clock string) (rest string, offset int, ok bool) {
 	if at < 0 {
 		return clock, 0, true
 	}
-	zone := strings.ReplaceAll(clock[at+1:], ":", "")
-	v, ok := digits(zone, 4)
-	if !ok || len(zone)%2 != 0 {
+	v, ok := zoneDigits(clock[at+1:])
+	if !ok {
 		return "", 0, false
-	}
-	if len(zone) == 2 {
-		v *= 100
 	}
 	seconds := (v/100)*3600 + (v%100)*60
 	if v/100 > 18 || v%100 > 59 {
@@ -205,4 +222,24 @@ func cutZone(clock string) (rest string, offset int, ok bool) {
 		seconds = -seconds
 	}
 	return clock[:at], seconds, true
+}
+
+// zoneDigits reads the digits hh or hhmm of a zone, with colons anywhere, as
+// the number hhmm.
+func zoneDigits(text string) (v int, ok bool) {
+	count := 0
+	for _, c := range []byte(text) {
+		switch {
+		case c == ':':
+			continue
+		case c < '0' || c > '9' || count == 4:
+			return 0, false
+		}
+		v = v*10 + int(c-'0')
+		count++
+	}
+	if count == 2 {
+		v *= 100
+	}
+	return v, count == 2 || count == 4
 }

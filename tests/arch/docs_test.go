@@ -48,3 +48,37 @@ func TestGoFilesStayReadable(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// requirement is a module of the first block of go.mod, which the code imports.
+var requirement = regexp.MustCompile(`(?m)^\t(\S+) v\S+$`)
+
+// row is the module that a line of a table in dependencies.md begins with.
+var row = regexp.MustCompile("(?m)^\\| `([a-z0-9.]+/[^`]+)`")
+
+func TestDependenciesAreDocumented(t *testing.T) {
+	modules, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	document, err := os.ReadFile(filepath.Join(root, "docs", "dependencies.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	required := map[string]bool{}
+	for _, match := range requirement.FindAllStringSubmatch(string(modules), -1) {
+		required[match[1]] = true
+		// Packages of one module that has several share a row.
+		base := "`" + match[1][strings.LastIndex(match[1], "/pkg/")+1:] + "`"
+		if text := string(document); !strings.Contains(text, "`"+match[1]+"`") && !strings.Contains(text, base) {
+			t.Errorf("dependencies.md has no row for %s", match[1])
+		}
+	}
+	if len(required) == 0 {
+		t.Fatal("go.mod requires nothing")
+	}
+	for _, match := range row.FindAllStringSubmatch(string(document), -1) {
+		if !required[match[1]] {
+			t.Errorf("dependencies.md has a row for %s, which go.mod does not require", match[1])
+		}
+	}
+}

@@ -60,7 +60,7 @@ var jsonFunctions = []*Function{
 	{
 		Name: "TO_JSON_STRING", Doc: "Writes a value as JSON text.",
 		Overloads: []*Overload{{Signature: "(T) STRING", Nulls: true, Row: func(c *Call, i int) error {
-			c.end(i, AppendJSON(c.begin(), c.Args[0], i))
+			c.end(i, appendJSON(c.begin(), c.Args[0], i))
 			return nil
 		}}},
 	},

@@ -81,9 +81,9 @@ func appendJSONEscape(dst []byte, c byte) []byte {
 	return append(dst, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
 }
 
-// AppendJSON appends row i of v as TO_JSON_STRING writes it: fields and keys
+// appendJSON appends row i of v as TO_JSON_STRING writes it: fields and keys
 // sorted, times in the form of CAST, BYTES in base64.
-func AppendJSON(dst []byte, v *column.Vector, i int) []byte {
+func appendJSON(dst []byte, v *column.Vector, i int) []byte {
 	if v.Null(i) {
 		return append(dst, "null"...)
 	}
@@ -105,7 +105,7 @@ func AppendJSON(dst []byte, v *column.Vector, i int) []byte {
 			if n > 0 {
 				dst = append(dst, ',')
 			}
-			dst = AppendJSON(dst, v.Children[0], int(v.Spans[i].Start)+n)
+			dst = appendJSON(dst, v.Children[0], int(v.Spans[i].Start)+n)
 		}
 		return append(dst, ']')
 	case types.KindMap, types.KindStruct:
@@ -138,7 +138,7 @@ func appendJSONObject(dst []byte, v *column.Vector, i int) []byte {
 			dst = append(dst, ',')
 		}
 		dst = append(appendJSONString(dst, m.key), ':')
-		dst = AppendJSON(dst, m.vector, m.at)
+		dst = appendJSON(dst, m.vector, m.at)
 	}
 	return append(dst, '}')
 }

@@ -66,15 +66,20 @@ func scanDecimal(text string) (d Decimal, scale int, ok bool) {
 	if text != "" && (text[0] == '-' || text[0] == '+') {
 		start = 1
 	}
-	d, scale, length, ok := scanDigits(text[start:])
-	if !ok {
+	d, point, end := scanDigits(text, start)
+	digits := end - start
+	if point >= 0 {
+		digits--
+		scale = end - point - 1
+	}
+	if digits <= 0 || digits > maxDigits {
 		return Decimal{}, 0, false
 	}
-	if rest := text[start+length:]; rest != "" {
-		if rest[0] != 'e' && rest[0] != 'E' {
+	if end < len(text) {
+		if text[end] != 'e' && text[end] != 'E' {
 			return Decimal{}, 0, false
 		}
-		exponent, ok := parseExponent(rest[1:])
+		exponent, ok := parseExponent(text[end+1:])
 		if !ok {
 			return Decimal{}, 0, false
 		}
@@ -86,19 +91,24 @@ func scanDecimal(text string) (d Decimal, scale int, ok bool) {
 	return d, scale, true
 }
 
+// maxHigh is above the high half of all numbers of 37 digits, and ten times
+// such a number fits 127 bits.
+const maxHigh = 1 << 59
+
 // scanDigits reads digits with at most one point among them from the start of
-// text, as far as they go.
-func scanDigits(text string) (d Decimal, scale, length int, ok bool) {
-	i, point := 0, -1
+// a number, as far as they go and fit 127 bits; the point's place is negative
+// without one.
+func scanDigits(text string, start int) (d Decimal, point, end int) {
+	point = -1
 	var high, low uint64
-	for ; i < len(text); i++ {
-		digit := uint64(text[i] - '0')
+	for end = start; end < len(text); end++ {
+		digit := uint64(text[end] - '0')
 		switch {
 		case digit > 9:
-			if text[i] != '.' || point >= 0 {
-				return scanned(high, low, i, point)
+			if text[end] != '.' || point >= 0 {
+				return Decimal{High: int64(high), Low: low}, point, end
 			}
-			point = i
+			point = end
 		case high == 0 && low < 1<<60:
 			low = low*10 + digit
 		case high < maxHigh:
@@ -106,29 +116,14 @@ func scanDigits(text string) (d Decimal, scale, length int, ok bool) {
 			low, digit = bits.Add64(product, digit, 0)
 			high = high*10 + carry + digit
 		default:
-			return Decimal{}, 0, 0, false
+			return Decimal{}, point, end
 		}
 	}
-	return scanned(high, low, i, point)
+	return Decimal{High: int64(high), Low: low}, point, end
 }
 
-// maxHigh is above the high half of all numbers of 37 digits, and ten times
-// such a number fits 127 bits.
-const maxHigh = 1 << 59
-
-// scanned is what scanDigits found: a number, its length as text and the place
-// of the point, which is negative without one.
-func scanned(high, low uint64, length, point int) (_ Decimal, scale, _ int, ok bool) {
-	digits := length
-	if point >= 0 {
-		digits--
-		scale = digits - point
-	}
-	return Decimal{High: int64(high), Low: low}, scale, length, digits > 0 && digits <= maxDigits
-}
-
-// ParseUnscaled reads a decimal number of up to 400 digits as
-// unscaled value and scale; the scale is negative for a large exponent.
+// ParseUnscaled reads a decimal number of up to 400 digits as unscaled value
+// and scale; the scale is negative for a large exponent.
 func ParseUnscaled(text string) (*big.Int, int, error) {
 	mantissa, exponent := text, 0
 	if i := strings.IndexAny(text, "eE"); i >= 0 {

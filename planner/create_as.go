@@ -95,7 +95,7 @@ func (p *Planner) resultQueryID(source, replaced *catalog.Source) string {
 	if source.Kind == catalog.Table {
 		prefix = "CTAS"
 	}
-	return fmt.Sprintf("%s_%s_%d", prefix, source.Name, p.Catalog.NextQuery())
+	return fmt.Sprintf("%s_%s_%d", prefix, idPart(source.Name), p.Catalog.NextQuery())
 }
 
 func checkResultKind(s *ast.CreateSource, selected *selection) error {
@@ -117,6 +117,9 @@ func (p *Planner) sinkSource(s *ast.CreateSource, selected *selection, r *result
 	source.Topic = prefix + s.Name
 	if topic, _, ok := ps.text(withTopic); ok {
 		source.Topic = topic
+	}
+	if err := checkTopicName(source.Topic, s.Position); err != nil {
+		return nil, err
 	}
 	for _, k := range r.keys {
 		source.Key = append(source.Key, catalog.Column{Name: k.name, Type: k.value.Type()})

@@ -45,9 +45,12 @@ func (p *Planner) Insert(s *ast.InsertQuery, text string) (*plan.Query, error) {
 	if err := matchTarget(r, target, s.Position); err != nil {
 		return nil, err
 	}
-	id, _, given := ps.text(withQueryID)
+	id, idAt, given := ps.text(withQueryID)
 	if !given {
 		id = fmt.Sprintf("INSERTQUERY_%d", p.Catalog.NextQuery())
+	}
+	if err := checkQueryID(id, idAt); err != nil {
+		return nil, err
 	}
 	id = strings.ToUpper(id)
 	if _, taken := p.Catalog.Query(id); taken {

@@ -17,7 +17,7 @@ import (
 type engineProperty func(o *exec.Options, value string) (must string)
 
 // engineProperties are the properties that set the engine up. They keep the
-// names that Kafka Streams and ksqlDB give them.
+// names that Kafka Streams and ksqlDB give them, where those have them.
 var engineProperties = map[string]engineProperty{
 	"auto.offset.reset": func(o *exec.Options, value string) string {
 		o.AutoOffsetReset = value
@@ -34,6 +34,14 @@ var engineProperties = map[string]engineProperty{
 	},
 	"cache.max.bytes.buffering":  setHoldBack,
 	"statestore.cache.max.bytes": setHoldBack,
+	"millrace.state.memory.bytes": func(o *exec.Options, value string) string {
+		n, err := strconv.ParseInt(value, 10, 64)
+		if err != nil || n < 0 {
+			return "a number of bytes, or 0 for no bound"
+		}
+		o.MemoryBudget = n
+		return ""
+	},
 	"num.stream.threads": func(o *exec.Options, value string) string {
 		n, err := strconv.Atoi(value)
 		if err != nil || n < 1 || n > 1024 {

@@ -105,10 +105,18 @@ func sized[T any](s []T, n int) []T {
 	return s[:n]
 }
 
+// maxElements bounds the elements of all rows of an ARRAY or MAP together: they
+// are numbered by int32, and take some hundred megabytes by then.
+const maxElements = 32 << 20
+
 // Extend adds n null rows behind the last and returns the number of the first.
-// It is how the children of an ARRAY or MAP grow.
+// It is how the children of an ARRAY or MAP grow. More than fit a batch are a
+// panic with ErrBatchTooLarge.
 func (v *Vector) Extend(n int) int {
 	first := v.size
+	if first+n > maxElements {
+		panic(ErrBatchTooLarge)
+	}
 	words := (first + n + 63) / 64
 	for len(v.Valid) < words {
 		v.Valid = append(v.Valid, 0)

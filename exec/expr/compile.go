@@ -57,8 +57,25 @@ func Evaluate(e Expr, env *Environment) (*column.Vector, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := kernel.Eval(oneRow(), firstRow)
+	v, ok := evaluateOne(kernel)
+	if !ok {
+		return nil, types.Errorf(types.CodeValue, "%s needs more than %d MB", &label{make: e.String}, constantMemory>>20)
+	}
 	return v, nil
+}
+
+// constantMemory is what a constant expression may take.
+const constantMemory = 64 << 20
+
+// evaluateOne evaluates an expression without columns; ok is false if that takes
+// too much memory.
+func evaluateOne(kernel Kernel) (v *column.Vector, ok bool) {
+	defer func() {
+		if fault := recover(); fault != nil && fault != any(column.ErrBatchTooLarge) {
+			panic(fault)
+		}
+	}()
+	return kernel.Eval(oneRow(), firstRow), true
 }
 
 var firstRow = []int32{0}
@@ -66,7 +83,7 @@ var firstRow = []int32{0}
 func oneRow() *column.Batch {
 	present := column.NewBitmap(1)
 	present.Set(0)
-	return &column.Batch{Len: 1, Present: present, Selection: []int32{0}, Arena: new(column.Arena)}
+	return &column.Batch{Len: 1, Present: present, Selection: []int32{0}, Arena: &column.Arena{Limit: constantMemory}}
 }
 
 // compiler compiles one expression, or the body of a lambda in it.
@@ -145,8 +162,8 @@ func (c *compiler) fold(e Expr) Kernel {
 	if err != nil {
 		return nil
 	}
-	v := kernel.Eval(oneRow(), firstRow)
-	if failed {
+	v, ok := evaluateOne(kernel)
+	if failed || !ok {
 		return nil
 	}
 	return &constantKernel{one: v}

@@ -29,14 +29,15 @@ var knownProperties = map[string]property{
 	"ksql.timestamp.throw.on.invalid":       {"false", "whether a record without a valid time ends the query, instead of being skipped"},
 	"ksql.new.query.planner.enabled":        {"false", "whether SELECT may leave the key out"},
 
-	"auto.offset.reset":          {"earliest", "where a query without positions begins to read: earliest or latest"},
-	"processing.guarantee":       {"exactly_once_v2", "the only one there is"},
-	"commit.interval.ms":         {"200", "how long output waits for its commit"},
-	"max.task.idle.ms":           {"", "how long a query waits for an input that is empty"},
-	"cache.max.bytes.buffering":  {"", "0: an aggregation puts out every update, else the last one before a commit"},
-	"statestore.cache.max.bytes": {"", "as cache.max.bytes.buffering"},
-	"num.stream.threads":         {"", "workers; not set: one a core"},
-	"compression.type":           {"none", "of written records: none, gzip, snappy, lz4 or zstd"},
+	"auto.offset.reset":           {"earliest", "where a query without positions begins to read: earliest or latest"},
+	"processing.guarantee":        {"exactly_once_v2", "the only one there is"},
+	"commit.interval.ms":          {"200", "how long output waits for its commit"},
+	"max.task.idle.ms":            {"", "how long a query waits for an input that is empty"},
+	"cache.max.bytes.buffering":   {"", "0: an aggregation puts out every update, else the last one before a commit"},
+	"statestore.cache.max.bytes":  {"", "as cache.max.bytes.buffering"},
+	"millrace.state.memory.bytes": {"0", "memory for the state of all queries; 0: no bound"},
+	"num.stream.threads":          {"", "workers; not set: one a core"},
+	"compression.type":            {"none", "of written records: none, gzip, snappy, lz4 or zstd"},
 }
 
 // streamsPrefix may stand before the engine's properties, as in ksqlDB.

@@ -71,6 +71,8 @@ var ErrDisplaced = errors.New("another process uses the same service name")
 // Classify is the only place that turns an error into what happens next.
 func Classify(err error) Action {
 	switch {
+	case errors.Is(err, errSmallerBatches):
+		return Retry
 	case errors.Is(err, context.Canceled):
 		return Stop
 	case errors.Is(err, ErrDisplaced):

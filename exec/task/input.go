@@ -125,7 +125,8 @@ func (t *Task) decode(in *Input) (bool, error) {
 		return false, nil
 	}
 	run := in.queue[0]
-	in.from, in.to = in.to, min(in.to+t.config.BatchRows, run.Len())
+	t.growBatches(in)
+	in.from, in.to = in.to, min(in.to+t.batches.rows, run.Len())
 	in.row, in.selected, in.skipped = 0, 0, 0
 	return true, in.reader.read(run, in.from, in.to)
 }

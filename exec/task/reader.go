@@ -45,6 +45,7 @@ func (f *frame) init(schema plan.Schema) {
 	for _, c := range schema.Columns {
 		f.batch.Columns = append(f.batch.Columns, column.New(c.Type, 0))
 	}
+	f.arena.Limit = batchMemory
 	f.batch.Arena = &f.arena
 	f.bad = func(row int32, err error) {
 		skip := skippedRow{row: row, reason: f.reason, detail: err.Error()}

@@ -62,6 +62,7 @@ type Task struct {
 	inputs     []*Input
 	stores     []*taskStore
 	local      *state.Task
+	batches    batchSize
 	foundation []byte       // what the stores' rows depend on, as a hash
 	run        []int32      // selection of the run that is pushed
 	view       column.Batch // the batch that is pushed
@@ -82,7 +83,7 @@ func New(config Config, output *Transaction) (*Task, error) {
 	if config.Now == nil {
 		config.Now = time.Now
 	}
-	t := &Task{config: config, output: output}
+	t := &Task{config: config, output: output, batches: batchSize{rows: config.BatchRows}}
 	for i, node := range config.Subgraph.Inputs {
 		in, err := newInput(i, node, config.Partition)
 		if err != nil {
@@ -404,6 +405,9 @@ func (t *Task) failed(err error) error {
 }
 
 func (t *Task) panicked(fault any) error {
+	if fault == any(column.ErrBatchTooLarge) {
+		return t.failed(t.shrinkBatches())
+	}
 	return t.failed(fmt.Errorf("internal error: %v\n%s", fault, debug.Stack()))
 }
 

@@ -13,6 +13,7 @@ import (
 
 // Codes of the protocol that are handled by name.
 const (
+	codeUnknown                 = -1
 	codeOffsetOutOfRange        = 1
 	codeUnknownTopic            = 3
 	codeNotLeader               = 6
@@ -58,6 +59,9 @@ type codeError struct {
 
 func (e *codeError) Error() string {
 	text := fmt.Sprintf("%s (code %d)", kafka.Error(e.code).Title(), e.code)
+	if e.code == codeUnknown {
+		text = fmt.Sprintf("the broker failed and does not say why; look at its log, and whether its disk is full (code %d)", e.code)
+	}
 	if e.message != "" {
 		text += ": " + e.message
 	}

@@ -95,7 +95,8 @@ func (p *Planner) resultQueryID(source, replaced *catalog.Source) string {
 	if source.Kind == catalog.Table {
 		prefix = "CTAS"
 	}
-	return fmt.Sprintf("%s_%s_%d", prefix, idPart(source.Name), p.Catalog.NextQuery())
+	beginning := prefix + "_" + idPart(source.Name)
+	return fmt.Sprintf("%s_%d", beginning, p.Catalog.NextQuery(beginning))
 }
 
 func checkResultKind(s *ast.CreateSource, selected *selection) error {

@@ -47,7 +47,8 @@ func (p *Planner) Insert(s *ast.InsertQuery, text string) (*plan.Query, error) {
 	}
 	id, idAt, given := ps.text(withQueryID)
 	if !given {
-		id = fmt.Sprintf("INSERTQUERY_%d", p.Catalog.NextQuery())
+		beginning := "INSERTQUERY_" + idPart(target.Name)
+		id = fmt.Sprintf("%s_%d", beginning, p.Catalog.NextQuery(beginning))
 	}
 	if err := checkQueryID(id, idAt); err != nil {
 		return nil, err

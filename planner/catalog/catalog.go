@@ -25,7 +25,7 @@ type Catalog struct {
 	functions  map[string]*Function
 	Properties map[string]string // session properties, lower case names
 	Variables  map[string]string // of DEFINE, upper case names
-	lastQuery  int
+	lastQuery  map[string]int    // by the beginning of query ids
 }
 
 // New is an empty catalog.
@@ -33,7 +33,7 @@ func New() *Catalog {
 	return &Catalog{
 		sources: map[string]*Source{}, types: map[string]*types.Type{}, queries: map[string]*Query{},
 		functions:  map[string]*Function{},
-		Properties: map[string]string{}, Variables: map[string]string{},
+		Properties: map[string]string{}, Variables: map[string]string{}, lastQuery: map[string]int{},
 	}
 }
 
@@ -42,7 +42,7 @@ func (c *Catalog) Clone() *Catalog {
 	return &Catalog{
 		sources: maps.Clone(c.sources), types: maps.Clone(c.types), queries: maps.Clone(c.queries),
 		functions:  maps.Clone(c.functions),
-		Properties: maps.Clone(c.Properties), Variables: maps.Clone(c.Variables), lastQuery: c.lastQuery,
+		Properties: maps.Clone(c.Properties), Variables: maps.Clone(c.Variables), lastQuery: maps.Clone(c.lastQuery),
 	}
 }
 
@@ -91,10 +91,12 @@ func (c *Catalog) PutQuery(q *Query) { c.queries[q.ID] = q }
 // DropQuery takes a query out.
 func (c *Catalog) DropQuery(id string) { delete(c.queries, id) }
 
-// NextQuery counts up the numbers in query ids.
-func (c *Catalog) NextQuery() int {
-	c.lastQuery++
-	return c.lastQuery
+// NextQuery counts up the number at the end of query ids that begin alike. Each
+// beginning has a count of its own, so that a statement put before others in a
+// script does not give them other ids, and with these other state and positions.
+func (c *Catalog) NextQuery(beginning string) int {
+	c.lastQuery[beginning]++
+	return c.lastQuery[beginning]
 }
 
 // Property reads a session property.

@@ -119,7 +119,7 @@ func expectedDelays(t *testing.T) map[stateDay]delays {
 			d.Longest = flight.Delay
 		}
 		d.Flights++
-		d.Average += float64(flight.Delay) // the sum, for now
+		d.Average += float64(flight.Delay) // the sum, until it is divided below
 		table[group] = d
 	}
 	for group, d := range table {

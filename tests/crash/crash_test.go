@@ -40,7 +40,7 @@ CREATE TABLE totals WITH (KAFKA_TOPIC='%[1]stotals') AS
   SELECT customer, COUNT(*) AS n, SUM(amount) AS total FROM orders GROUP BY customer;
 CREATE TABLE hourly WITH (KAFKA_TOPIC='%[1]shourly') AS
   SELECT customer, COUNT(*) AS n, MAX(amount) AS top FROM orders
-  WINDOW TUMBLING (SIZE 1 HOUR, GRACE PERIOD 3650 DAYS) GROUP BY customer;
+  WINDOW TUMBLING (SIZE 1 HOUR, GRACE PERIOD 0 SECONDS) GROUP BY customer;
 `
 
 // order is one row of the input, made from its number alone.

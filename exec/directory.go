@@ -42,8 +42,9 @@ func (e *Engine) exchangeWorkers(now int) (before int, err error) {
 
 // compareTopics refuses a query whose topics were deleted and made again since
 // it last ran here: its positions and its state say nothing about the new ones.
+// A query that only keeps rows takes those of the new topic.
 func (e *Engine) compareTopics(p *plan.Query, topics *task.Topics) error {
-	if e.options.StateDirectory == "" {
+	if e.options.StateDirectory == "" || p.Materializes() {
 		return nil
 	}
 	path := filepath.Join(e.queryDirectory(p.ID), "topics.json")

@@ -65,13 +65,20 @@ func (e *Engine) RunUntilEnd(ctx context.Context) error {
 		return nil
 	}
 	defer e.follow(nil)
-	for {
+	for round := 1; ; round++ {
 		grown, err := e.drain(ctx)
-		if err != nil || !grown {
+		if err != nil || len(grown) == 0 {
 			return err
+		}
+		if round == longCircle && e.options.Events.CircleGoesOn != nil {
+			e.options.Events.CircleGoesOn(CircleGoesOn{Topics: grown, Rounds: round})
 		}
 	}
 }
+
+// longCircle is after how many rounds a circle of queries is told of. One that
+// has no end cannot be told from one that has.
+const longCircle = 100
 
 // follow lets all workers read up to the ends, or as long as they run.
 func (e *Engine) follow(to *ends) {
@@ -81,9 +88,9 @@ func (e *Engine) follow(to *ends) {
 	}
 }
 
-// drain reads everything once, stage by stage. grown is true when a topic that
-// is part of a circle of queries has more records afterwards.
-func (e *Engine) drain(ctx context.Context) (grown bool, err error) {
+// drain reads everything once, stage by stage. grown are the topics of circles
+// of queries that have more records afterwards.
+func (e *Engine) drain(ctx context.Context) (grown []string, err error) {
 	to := &ends{known: make(map[kafkaio.TopicPartition]int64)}
 	stages := e.stages()
 	written := make(map[string]bool)
@@ -96,7 +103,7 @@ func (e *Engine) drain(ctx context.Context) (grown bool, err error) {
 				continue
 			}
 			if err := e.setEnd(ctx, to, tp, false); err != nil {
-				return false, err
+				return nil, err
 			}
 		}
 	}
@@ -109,25 +116,26 @@ func (e *Engine) drain(ctx context.Context) (grown bool, err error) {
 			}
 			// All writers come earlier, unless they stand in a circle.
 			if err := e.setEnd(ctx, to, tp, true); err != nil {
-				return false, err
+				return nil, err
 			}
 			if slices.ContainsFunc(stages[n:], func(later stage) bool { return task.OutputTopic(later.subgraph) == tp.Topic }) {
 				circular[tp], _ = to.get(tp)
 			}
 		}
 		if err := e.await(ctx, s, to); err != nil {
-			return false, err
+			return nil, err
 		}
 	}
 	for tp, end := range circular {
 		if err := e.setEnd(ctx, to, tp, true); err != nil {
-			return false, err
+			return nil, err
 		}
-		if now, _ := to.get(tp); now > end {
-			return true, nil
+		if now, _ := to.get(tp); now > end && !slices.Contains(grown, tp.Topic) {
+			grown = append(grown, tp.Topic)
 		}
 	}
-	return false, nil
+	slices.Sort(grown)
+	return grown, nil
 }
 
 // stableWait is how long a foreign transaction that is open on an input is

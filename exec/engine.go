@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -38,6 +37,10 @@ type Engine struct {
 	control sync.Mutex // one Start, Stop, RunUntilIdle, .. at a time
 	started bool
 	closed  bool
+	// dropping are the plans of queries that were stopped to be dropped, and of
+	// which something is left.
+	dropping map[string]*plan.Query
+	nextHome int // worker for the first task of the next subgraph
 
 	mu      sync.Mutex // guards what follows
 	queries map[string]*query
@@ -48,7 +51,7 @@ type Engine struct {
 // New makes an engine without queries. It talks to the log at the first Start.
 func New(log kafkaio.Log, options Options) *Engine {
 	options.complete()
-	e := &Engine{log: log, options: options, queries: make(map[string]*query), changed: make(chan struct{})}
+	e := &Engine{log: log, options: options, dropping: make(map[string]*plan.Query), queries: make(map[string]*query), changed: make(chan struct{})}
 	if options.MemoryBudget > 0 {
 		e.budget = state.NewBudget(options.MemoryBudget)
 	}
@@ -83,6 +86,9 @@ func (e *Engine) begin(ctx context.Context) error {
 		if err := w.transaction.Init(ctx); err != nil {
 			return err
 		}
+	}
+	if err := e.sweep(ctx); err != nil {
+		return fmt.Errorf("delete what an earlier SELECT has left: %w", err)
 	}
 	e.started = true
 	if e.manual() {
@@ -123,21 +129,22 @@ func (e *Engine) Start(ctx context.Context, p *plan.Query) error {
 	if old, ok := e.query(p.ID); ok && !old.is(Failed) {
 		return types.Errorf(types.CodeStatement, "the query %s runs already", p.ID)
 	}
-	topics, err := task.PrepareTopics(ctx, e.log, p)
-	if err != nil {
-		return err
-	}
-	if err := e.compareTopics(p, topics); err != nil {
-		return err
-	}
-	q := newQuery(p, topics)
-	shares := make([]*share, len(e.workers))
-	for i, w := range e.workers {
-		tasks, err := e.openTasks(ctx, q, w)
-		if err != nil {
-			return errors.Join(err, closeShares(shares))
+	if left, ok := e.dropping[p.ID]; ok {
+		if err := e.erase(ctx, left); err != nil {
+			return err
 		}
-		shares[i] = &share{query: q, tasks: tasks}
+	}
+	q, shares, err := e.open(ctx, p)
+	if errors.Is(err, task.ErrDropped) {
+		if err = e.erase(ctx, p); err == nil {
+			q, shares, err = e.open(ctx, p)
+		}
+	}
+	if err != nil {
+		if p.Transient {
+			err = errors.Join(err, e.erase(context.WithoutCancel(ctx), p))
+		}
+		return err
 	}
 	e.put(q)
 	for i, w := range e.workers {
@@ -146,6 +153,51 @@ func (e *Engine) Start(ctx context.Context, p *plan.Query) error {
 		}
 	}
 	return nil
+}
+
+// open makes the topics and the tasks of a query, for each worker its share.
+func (e *Engine) open(ctx context.Context, p *plan.Query) (*query, []*share, error) {
+	topics, err := task.PrepareTopics(ctx, e.log, p)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := e.compareTopics(p, topics); err != nil {
+		return nil, nil, err
+	}
+	q := newQuery(p, topics)
+	e.place(q)
+	shares := make([]*share, len(e.workers))
+	for i, w := range e.workers {
+		tasks, err := e.openTasks(ctx, q, w)
+		if err != nil {
+			return nil, nil, errors.Join(err, closeShares(shares))
+		}
+		shares[i] = &share{query: q, tasks: tasks}
+	}
+	return q, shares, nil
+}
+
+// place chooses the workers of a query's tasks: those of each subgraph go on
+// where those of the one before it end, so that work is spread however many
+// partitions there are. The tasks of an ordered subgraph are on one worker,
+// since the log keeps the order of one producer only.
+func (e *Engine) place(q *query) {
+	for _, g := range q.plan.Subgraphs {
+		q.homes[g.ID] = e.nextHome
+		tasks := q.topics.Tasks(g)
+		if g.Ordered {
+			tasks = 1
+		}
+		e.nextHome = (e.nextHome + tasks) % len(e.workers)
+	}
+}
+
+// home is the worker of a task.
+func (e *Engine) home(q *query, g *plan.Subgraph, partition int) int {
+	if g.Ordered {
+		return q.homes[g.ID]
+	}
+	return (q.homes[g.ID] + partition) % len(e.workers)
 }
 
 // closeShares closes the tasks that were opened before a start failed.
@@ -171,16 +223,10 @@ func (e *Engine) openTasks(ctx context.Context, q *query, w *worker) (tasks []*t
 		}
 	}()
 	for _, g := range q.plan.Subgraphs {
-		first, stride := w.number, len(e.workers)
-		if g.Ordered {
-			// One worker writes what must be in order: the log keeps the order of one
-			// producer only.
-			if g.ID%len(e.workers) != w.number {
+		for partition := range q.topics.Tasks(g) {
+			if e.home(q, g, partition) != w.number {
 				continue
 			}
-			first, stride = 0, 1
-		}
-		for partition := first; partition < q.topics.Tasks(g); partition += stride {
 			t, err := task.New(e.taskConfig(q, g, int32(partition)), w.transaction)
 			if err != nil {
 				return tasks, err
@@ -232,7 +278,7 @@ func (e *Engine) taskConfig(q *query, g *plan.Subgraph, partition int32) task.Co
 		TopicIDs:       q.topics.IDs(q.plan),
 		OpenBackend:    e.options.OpenBackend, Budget: e.budget, CheckpointInterval: e.options.CheckpointInterval,
 		HoldBack: e.options.HoldBack, MaxIdle: e.options.MaxTaskIdle, BatchRows: e.options.BatchRows,
-		Reporter: e.options.Events.reporter(), Now: e.options.Now,
+		Registry: e.options.Registry, Reporter: e.options.Events.reporter(), Now: e.options.Now,
 	}
 	if e.manual() {
 		config.MaxIdle, config.Manual = 0, true
@@ -255,6 +301,10 @@ func (e *Engine) Stop(ctx context.Context, id string) error {
 	if !ok {
 		return types.Errorf(types.CodeName, "there is no query %s", id)
 	}
+	return e.stop(ctx, q)
+}
+
+func (e *Engine) stop(ctx context.Context, q *query) error {
 	var faults []error
 	for _, w := range e.workers {
 		faults = append(faults, w.do(ctx, func(ctx context.Context) error {
@@ -267,29 +317,8 @@ func (e *Engine) Stop(ctx context.Context, id string) error {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	delete(e.queries, id)
+	delete(e.queries, q.plan.ID)
 	e.order = slices.DeleteFunc(e.order, func(other *query) bool { return other == q })
-	return nil
-}
-
-// Drop ends a query for good: its internal topics and its local state go. The
-// topic that it wrote stays.
-func (e *Engine) Drop(ctx context.Context, id string) error {
-	q, ok := e.query(id)
-	if err := e.Stop(ctx, id); err != nil || !ok {
-		return err
-	}
-	for _, topic := range task.InternalTopics(q.plan) {
-		if err := e.log.DeleteTopic(ctx, topic); err != nil && !errors.Is(err, kafkaio.ErrUnknownTopic) {
-			return fmt.Errorf("query %s: delete topic %s: %w", id, topic, err)
-		}
-	}
-	if e.options.StateDirectory == "" {
-		return nil
-	}
-	if err := os.RemoveAll(e.queryDirectory(id)); err != nil {
-		return fmt.Errorf("query %s: remove its state: %w", id, err)
-	}
 	return nil
 }
 
@@ -316,6 +345,22 @@ func (e *Engine) Status(id string) QueryStatus {
 		return QueryStatus{ID: id, State: Unknown}
 	}
 	return q.status()
+}
+
+// Rows counts the rows that a query keeps in its stores, as far as it has read;
+// known is false if there is no such query, or some of the rows are on disk only.
+func (e *Engine) Rows(ctx context.Context, id string) (rows int64, known bool) {
+	q, ok := e.query(id)
+	known = ok
+	for _, w := range e.workers {
+		err := w.do(ctx, func(context.Context) error {
+			n, whole := w.rows(q)
+			rows, known = rows+n, known && whole
+			return nil
+		})
+		known = known && err == nil
+	}
+	return rows, known
 }
 
 // Queries are the ids of all queries, failed ones included, sorted.

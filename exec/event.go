@@ -2,6 +2,7 @@ package exec
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"millrace/exec/task"
@@ -41,6 +42,17 @@ func (i WorkerTrouble) String() string {
 	return fmt.Sprintf("worker %d: rolled back to the last commit, goes on in %s: %v", i.Worker, i.Pause, i.Cause)
 }
 
+// CircleGoesOn says that queries which write what they read have not come to
+// an end after many rounds of RunUntilEnd.
+type CircleGoesOn struct {
+	Topics []string // that they write and read
+	Rounds int
+}
+
+func (i CircleGoesOn) String() string {
+	return fmt.Sprintf("queries write to and read from %s, and have come to no end in %d rounds", strings.Join(i.Topics, " and "), i.Rounds)
+}
+
 // Events are told what happens in the engine. A nil function is not called. The
 // functions are called from the goroutines that do the work, several at a time,
 // and must return soon.
@@ -49,13 +61,16 @@ type Events struct {
 	RowError      func(task.RowError)
 	LateRecord    func(task.LateRecord)
 	StateRestored func(task.StateRestored)
+	StateDropped  func(task.StateDropped)
 	QueryFailed   func(QueryFailed)
 	Committed     func(Committed)
 	WorkerTrouble func(WorkerTrouble)
+	CircleGoesOn  func(CircleGoesOn)
 }
 
 func (e *Events) reporter() task.Reporter {
 	return task.Reporter{
-		RecordSkipped: e.RecordSkipped, RowError: e.RowError, LateRecord: e.LateRecord, StateRestored: e.StateRestored,
+		RecordSkipped: e.RecordSkipped, RowError: e.RowError, LateRecord: e.LateRecord,
+		StateRestored: e.StateRestored, StateDropped: e.StateDropped,
 	}
 }

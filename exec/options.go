@@ -8,6 +8,7 @@ import (
 
 	"millrace/exec/task"
 	"millrace/kafkaio"
+	"millrace/kafkaio/registry"
 	"millrace/state"
 )
 
@@ -40,6 +41,8 @@ type Options struct {
 	// reached its end (max.task.idle.ms).
 	MaxTaskIdle time.Duration
 	Compression kafkaio.Compression
+	// Registry has the schemas of formats that need one; nil: no query uses such a format.
+	Registry registry.Registry
 	// MemoryBudget bounds the memory of all state, in bytes; 0: no limit.
 	MemoryBudget int64
 	// BatchRows is the most rows in a batch; 0: column.MaxRows. Results do not

@@ -38,6 +38,7 @@ type QueryStatus struct {
 type query struct {
 	plan   *plan.Query
 	topics *task.Topics
+	homes  map[int]int // by subgraph: the worker of its first task
 
 	mu         sync.Mutex // guards what follows
 	state      QueryState
@@ -48,7 +49,7 @@ type query struct {
 }
 
 func newQuery(p *plan.Query, topics *task.Topics) *query {
-	return &query{plan: p, topics: topics, state: Running, lag: make(map[*task.Task]int64)}
+	return &query{plan: p, topics: topics, homes: make(map[int]int), state: Running, lag: make(map[*task.Task]int64)}
 }
 
 func (q *query) is(state QueryState) bool {

@@ -12,9 +12,9 @@ import (
 	"millrace/kafkaio"
 )
 
-// worker owns a transactional producer and the tasks whose work it commits: of
-// every query those of the partitions p with p mod workers == number. One
-// goroutine runs it, the caller's where the engine has no workers of its own.
+// worker owns a transactional producer and the tasks whose work it commits,
+// those that Engine.home gives it. One goroutine runs it, the caller's where the
+// engine has no workers of its own.
 type worker struct {
 	engine      *Engine
 	number      int
@@ -334,7 +334,7 @@ func (w *worker) reopen(ctx context.Context, q *query, action task.Action, cause
 	s := w.shares[at]
 	if action == task.Rebuild {
 		for _, t := range s.tasks {
-			if err := t.Discard(); err != nil {
+			if err := t.Discard(cause); err != nil {
 				return errors.Join(cause, err)
 			}
 		}
@@ -403,6 +403,21 @@ func (w *worker) remove(q *query, clean bool) error {
 	w.shares = slices.Delete(w.shares, at, at+1)
 	s.stopFeeds()
 	return w.closeTasks(s, clean)
+}
+
+// rows counts what the worker's tasks of a query keep.
+func (w *worker) rows(q *query) (rows int64, whole bool) {
+	whole = true
+	for _, s := range w.shares {
+		if s.query != q {
+			continue
+		}
+		for _, t := range s.tasks {
+			n, all := t.Rows()
+			rows, whole = rows+n, whole && all
+		}
+	}
+	return rows, whole
 }
 
 func (w *worker) closeTasks(s *share, clean bool) error {

@@ -74,7 +74,7 @@ type TopicSpec struct {
 	Config     map[string]string // retention.ms, cleanup.policy, ..
 }
 
-// Admin looks at and changes topics.
+// Admin looks at and changes topics and groups.
 type Admin interface {
 	// Topics describes the named topics, or all when no name is given. A topic
 	// that does not exist, or may not be seen, is absent from the result.
@@ -86,6 +86,10 @@ type Admin interface {
 	CreateTopic(ctx context.Context, spec TopicSpec) error
 	// DeleteTopic deletes a topic; ErrUnknownTopic if there is none.
 	DeleteTopic(ctx context.Context, name string) error
+	// DeleteGroup deletes a consumer group with its positions, once no
+	// transactional commit is pending on them. A group that does not exist is no
+	// error, so that the call may be repeated; one with members is.
+	DeleteGroup(ctx context.Context, group string) error
 	// DeleteRecords lets the cluster drop the records before the given offsets.
 	DeleteRecords(ctx context.Context, before map[TopicPartition]int64) error
 }

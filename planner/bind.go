@@ -17,8 +17,9 @@ type binder struct {
 	planner *Planner
 	query   *ast.Query
 	scope   *scope
-	// aggregate binds a call of an aggregate function; nil where none may stand.
-	aggregate func(call *tidb.FuncCallExpr) (expr.Expr, error)
+	// aggregate binds a call of an aggregate function, with the condition of its
+	// FILTER or nil; nil where none may stand.
+	aggregate func(call *tidb.FuncCallExpr, filter tidb.ExprNode) (expr.Expr, error)
 	// table takes a bound call of a table function; nil where none may stand.
 	table func(call expr.Expr) (expr.Expr, error)
 	// where names the clause for messages.
@@ -324,10 +325,7 @@ var unitFunctions = map[string]bool{
 func (b *binder) call(n *tidb.FuncCallExpr) (expr.Expr, error) {
 	name := strings.ToUpper(n.FnName.O)
 	if fn.IsAggregate(name) {
-		if b.aggregate == nil {
-			return nil, types.Errorf(types.CodeStatement, "aggregate function %s cannot stand in %s", name, b.where)
-		}
-		return b.aggregate(n)
+		return b.aggregateCall(n, nil)
 	}
 	arguments := make([]expr.Argument, len(n.Args))
 	for i, arg := range n.Args {
@@ -364,6 +362,22 @@ func (b *binder) call(n *tidb.FuncCallExpr) (expr.Expr, error) {
 	return b.table(call)
 }
 
+func (b *binder) aggregateCall(n *tidb.FuncCallExpr, filter tidb.ExprNode) (expr.Expr, error) {
+	if b.aggregate == nil {
+		return nil, types.Errorf(types.CodeStatement, "aggregate function %s cannot stand in %s", strings.ToUpper(n.FnName.O), b.where)
+	}
+	return b.aggregate(n, filter)
+}
+
+// filtered binds a call with FILTER.
+func (b *binder) filtered(n *ast.Form) (expr.Expr, error) {
+	call, ok := n.Args[0].(*tidb.FuncCallExpr)
+	if !ok || !fn.IsAggregate(call.FnName.O) {
+		return nil, types.Errorf(types.CodeStatement, "FILTER can stand only behind a call of an aggregate function")
+	}
+	return b.aggregateCall(call, n.Args[1])
+}
+
 func (b *binder) lambda(form *ast.Form) *expr.LambdaSyntax {
 	names := b.function.lambdaNames(form.Names)
 	return &expr.LambdaSyntax{
@@ -390,9 +404,9 @@ func (b *binder) form(n *ast.Form) (expr.Expr, error) {
 	case ast.StarForm, ast.DistinctForm:
 		return nil, types.Errorf(types.CodeSyntax, "* and DISTINCT can stand only in an aggregate function's arguments")
 	case ast.FilterForm:
-		return nil, types.Unsupported("FILTER")
+		return b.filtered(n)
 	case ast.ZoneForm:
-		return nil, types.Unsupported("AT TIME ZONE")
+		return b.inZone(n)
 	case ast.TypedForm:
 		return typedLiteral(n.Names[0], n.Names[1])
 	case ast.IntervalForm:
@@ -426,6 +440,39 @@ func (b *binder) form(n *ast.Form) (expr.Expr, error) {
 	default: // ConcatForm
 		return expr.NewConcat(args[0], args[1])
 	}
+}
+
+// inZone binds x AT TIME ZONE z. A TIMESTAMP is an instant, so this is the wall
+// clock time that the zone's clocks show at it, as another TIMESTAMP: what
+// CONVERT_TZ makes of a time in UTC.
+func (b *binder) inZone(n *ast.Form) (expr.Expr, error) {
+	args, err := b.bindAll(n.Args)
+	if err != nil {
+		return nil, err
+	}
+	instant, zone := args[0], args[1]
+	if t := instant.Type(); t.Kind != types.KindTimestamp {
+		err := types.Errorf(types.CodeType, "AT TIME ZONE needs a TIMESTAMP, not %s", t)
+		switch t.Kind {
+		case types.KindBigint:
+			err = err.WithHint("use FROM_UNIXTIME for milliseconds since 1970")
+		case types.KindString, types.KindDate:
+			err = err.WithHint("use CAST(.. AS TIMESTAMP)")
+		}
+		return nil, err
+	}
+	if zone.Type().Kind != types.KindString {
+		return nil, types.Errorf(types.CodeType, "a time zone is a STRING, not %s", zone.Type()).At(b.at(n.Args[1]))
+	}
+	if literal, ok := zone.(*expr.Literal); ok {
+		if name, ok := literal.Value.(string); ok && !fn.IsZone(name) {
+			return nil, types.Errorf(types.CodeValue, "there is no time zone '%s'", name).At(b.at(n.Args[1])).
+				WithHint("zones are called like Europe/Berlin, UTC or +02:00")
+		}
+	}
+	return expr.NewCall("CONVERT_TZ", []expr.Argument{
+		{Expr: instant}, {Expr: expr.NewLiteral("UTC", types.String)}, {Expr: zone},
+	})
 }
 
 func (b *binder) mapForm(n *ast.Form) (expr.Expr, error) {

@@ -25,7 +25,7 @@ var sinkProperties = []string{
 	withTopic, withPartitions, withReplicas, withRetention, withCleanup, withFormat, withKeyFormat, withValueFormat,
 	withKeyDelim, withValueDelim, withWrap, withTimestamp, withTimeFormat,
 	withKeySchemaID, withValueSchemaID, withKeyName, withValueName,
-	"VALUE_AVRO_SCHEMA_FULL_NAME", "KEY_PROTOBUF_NULLABLE_REPRESENTATION", "VALUE_PROTOBUF_NULLABLE_REPRESENTATION",
+	withAvroName, withKeyNullable, withValueNullable,
 }
 
 // CreateAs plans CREATE STREAM or TABLE AS SELECT.
@@ -67,6 +67,9 @@ func (p *Planner) CreateAs(s *ast.CreateSource, text string) (*Creation, error) 
 		return nil, err
 	}
 	query.Statement = text
+	if err := p.refuseCircle(query, source, s.Position); err != nil {
+		return nil, err
+	}
 	return &Creation{Source: source, Query: query, Replaces: replaces}, nil
 }
 
@@ -82,7 +85,7 @@ func resultProperties(s *ast.CreateSource) (properties, error) {
 	case len(s.Columns) > 0:
 		return nil, types.Errorf(types.CodeStatement, "CREATE .. AS SELECT takes its columns from SELECT").At(s.Position)
 	}
-	return ps, ps.refuseUnsupported()
+	return ps, nil
 }
 
 // resultQueryID is the id of a query that makes a source: a new one, or that of

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"math"
 	"strings"
 
 	"millrace/planner/catalog"
@@ -33,22 +34,17 @@ func (p *Planner) formatNames(ps properties) (key, value string, err error) {
 	return key, value, nil
 }
 
-// schemaFormats are recognised and not read yet.
-var schemaFormats = map[string]bool{"AVRO": true, "PROTOBUF": true, "PROTOBUF_NOSR": true, "JSON_SR": true}
-
 func (p *Planner) knownFormat(name string, at types.Position) error {
-	if p.Formats.Known(name) {
-		return nil
-	}
-	if schemaFormats[name] {
-		return types.Unsupported("format " + name).At(at)
+	if known, err := p.Formats.Known(name); known {
+		return types.At(err, at)
 	}
 	e := types.Errorf(types.CodeProperty, "unknown format '%s'", name).At(at)
 	return e.WithHint("known are %s", strings.Join(p.Formats.Names(), ", "))
 }
 
-// delimiter reads KEY_DELIMITER or VALUE_DELIMITER for a format.
-func delimiter(ps properties, property, format string) (string, error) {
+// delimiter reads KEY_DELIMITER or VALUE_DELIMITER for a format, which decides
+// what can be one.
+func (p *Planner) delimiter(ps properties, property, format string) (string, error) {
 	text, at, ok := ps.text(property)
 	if !ok {
 		return "", nil
@@ -56,35 +52,48 @@ func delimiter(ps properties, property, format string) (string, error) {
 	if format != "DELIMITED" {
 		return "", types.Errorf(types.CodeProperty, "%s needs the format DELIMITED, not %s", property, format).At(ps[property].Position)
 	}
-	switch text {
-	case "TAB":
-		return "\t", nil
-	case "SPACE":
-		return " ", nil
+	if text == "" {
+		return "", types.Errorf(types.CodeProperty, "%s is empty", property).At(at).WithHint("give one character, or 'TAB' or 'SPACE'")
 	}
-	if len([]rune(text)) != 1 {
-		return "", types.Errorf(types.CodeProperty, "%s must be one character, TAB or SPACE, not '%s'", property, text).At(at)
+	if len(text) > 1 {
+		text = strings.ToUpper(text) // TAB and SPACE in any case are one delimiter
 	}
-	return text, nil
+	return text, types.At(p.Formats.Check(catalog.Format{Name: format, Delimiter: text}, property == withKeyDelim, nil), at)
 }
 
-// setFormats gives a source the formats with these names. A DELIMITED format
-// that ps gives no delimiter takes that of from.
+// setFormats gives a source the formats with these names. What ps does not say
+// of them is as in from where that has the same format: the delimiter, and how
+// PROTOBUF writes null.
 func (p *Planner) setFormats(source, from *catalog.Source, ps properties, key, value string, at types.Position) error {
-	keyDelimiter, err := inheritedDelimiter(ps, withKeyDelim, key, from.KeyFormat)
+	keyPart, err := p.schemaProperties(ps, key, true)
 	if err != nil {
 		return err
 	}
-	valueDelimiter, err := inheritedDelimiter(ps, withValueDelim, value, from.ValueFormat)
+	valuePart, err := p.schemaProperties(ps, value, false)
 	if err != nil {
 		return err
 	}
-	unwrapped, feature, err := p.wrapping(ps, value, len(source.Value))
+	if keyPart.Delimiter, err = p.inheritedDelimiter(ps, withKeyDelim, key, from.KeyFormat); err != nil {
+		return err
+	}
+	if valuePart.Delimiter, err = p.inheritedDelimiter(ps, withValueDelim, value, from.ValueFormat); err != nil {
+		return err
+	}
+	valuePart.Unwrapped, valuePart.Wrapping, err = p.wrapping(ps, value, len(source.Value))
 	if err != nil {
 		return err
 	}
-	source.KeyFormat = keyFormat(key, keyDelimiter, len(source.Key))
-	source.ValueFormat = catalog.Format{Name: value, Delimiter: valueDelimiter, Unwrapped: unwrapped, Wrapping: feature}
+	keyPart.Unwrapped = len(source.Key) == 1 && !alwaysWrapped[key]
+	inheritNullable(&keyPart, from.KeyFormat)
+	inheritNullable(&valuePart, from.ValueFormat)
+	if source == from {
+		keyPart.SchemaID, valuePart.SchemaID = from.KeyFormat.SchemaID, from.ValueFormat.SchemaID
+		keyPart.Unwrapped = keyPart.Unwrapped && (keyPart.SchemaID == 0 || from.KeyFormat.Unwrapped)
+		if valuePart.Wrapping == "" && valuePart.SchemaID != 0 {
+			valuePart.Unwrapped = from.ValueFormat.Unwrapped
+		}
+	}
+	source.KeyFormat, source.ValueFormat = keyPart, valuePart
 	if len(source.Key) > 0 {
 		if err := p.checkFormat(source.KeyFormat, true, source.Key, at); err != nil {
 			return err
@@ -93,16 +102,73 @@ func (p *Planner) setFormats(source, from *catalog.Source, ps properties, key, v
 	return p.checkFormat(source.ValueFormat, false, source.Value, at)
 }
 
-func inheritedDelimiter(ps properties, property, format string, from catalog.Format) (string, error) {
-	text, err := delimiter(ps, property, format)
+func inheritNullable(f *catalog.Format, from catalog.Format) {
+	if f.Nullable == "" && f.Name == from.Name {
+		f.Nullable = from.Nullable
+	}
+}
+
+// schemaProperties reads what a WITH clause says of the schema of a key or value
+// in the format called name.
+func (p *Planner) schemaProperties(ps properties, name string, key bool) (catalog.Format, error) {
+	format := catalog.Format{Name: name}
+	_, registered := p.Formats.Schemas(name)
+	id, given, err := ps.number(schemaIDProperty(key), 1)
+	switch {
+	case err != nil:
+		return format, err
+	case given && !registered:
+		property := ps[schemaIDProperty(key)]
+		return format, types.Errorf(types.CodeProperty, "%s needs a format whose schemas are in a registry, not %s", property.Name, name).At(property.Position)
+	case id > math.MaxInt32:
+		property := ps[schemaIDProperty(key)]
+		return format, types.Errorf(types.CodeProperty, "%s %s is larger than any id", property.Name, property.Value).At(property.ValuePosition)
+	}
+	format.SchemaID, format.SchemaGiven = int32(id), given
+	names, nullable := []string{withValueName, withAvroName}, withValueNullable
+	if key {
+		names, nullable = []string{withKeyName}, withKeyNullable
+	}
+	for _, property := range names {
+		text, at, given := ps.text(property)
+		if !given {
+			continue
+		}
+		switch {
+		case !registered:
+			return format, types.Errorf(types.CodeProperty, "%s needs a format whose schemas are in a registry, not %s", property, name).
+				At(ps[property].Position).WithHint("leave %s out", property)
+		case strings.TrimSpace(text) == "":
+			return format, types.Errorf(types.CodeProperty, "%s is empty", property).At(at).WithHint("give the full name of the schema, or leave it out")
+		}
+		format.SchemaName = text
+	}
+	if text, at, given := ps.text(nullable); given {
+		format.Nullable = strings.ToUpper(text)
+		switch {
+		case name != "PROTOBUF" && name != "PROTOBUF_NOSR":
+			return format, types.Errorf(types.CodeProperty, "%s is for the PROTOBUF formats, not for %s", nullable, name).At(ps[nullable].Position)
+		case format.Nullable != "OPTIONAL" && format.Nullable != "WRAPPER":
+			return format, types.Errorf(types.CodeProperty, "%s must be OPTIONAL or WRAPPER, not '%s'", nullable, text).At(at)
+		}
+	}
+	return format, nil
+}
+
+func (p *Planner) inheritedDelimiter(ps properties, property, format string, from catalog.Format) (string, error) {
+	text, err := p.delimiter(ps, property, format)
 	if err != nil || text != "" || format != "DELIMITED" || from.Name != "DELIMITED" {
 		return text, err
 	}
 	return from.Delimiter, nil
 }
 
-// alwaysBare are the formats that have no object to wrap a value in.
-var alwaysBare = map[string]bool{"DELIMITED": true, "KAFKA": true}
+// The formats that write a single value in one way only: without an object
+// around it, or always in one.
+var (
+	alwaysBare    = map[string]bool{"DELIMITED": true, "KAFKA": true}
+	alwaysWrapped = map[string]bool{"PROTOBUF": true, "PROTOBUF_NOSR": true}
+)
 
 // wrapping settles how a single value column of the format is written.
 func (p *Planner) wrapping(ps properties, format string, columns int) (unwrapped bool, feature string, err error) {
@@ -122,7 +188,7 @@ func (p *Planner) wrapping(ps properties, format string, columns int) (unwrapped
 	if columns != 1 {
 		return false, "", types.Errorf(types.CodeProperty, "WRAP_SINGLE_VALUE is only for a single value column, not for %d", columns).At(at)
 	}
-	if !wrap && alwaysBare[format] {
+	if !wrap && alwaysBare[format] || wrap && alwaysWrapped[format] {
 		return false, "", nil
 	}
 	if !p.Formats.Wraps(format) {
@@ -133,11 +199,6 @@ func (p *Planner) wrapping(ps properties, format string, columns int) (unwrapped
 		return false, "WRAP_SINGLES", nil
 	}
 	return true, "UNWRAP_SINGLES", nil
-}
-
-// keyFormat is a key format for the columns; one column stands bare.
-func keyFormat(name, delimiter string, columns int) catalog.Format {
-	return catalog.Format{Name: name, Delimiter: delimiter, Unwrapped: columns == 1}
 }
 
 func (p *Planner) defaultKeyFormat() string {

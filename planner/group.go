@@ -17,8 +17,10 @@ import (
 // it is written.
 type aggregateCall struct {
 	function  string
+	distinct  bool // equal arguments count once
 	arguments []expr.Expr
 	constants []expr.Expr
+	filter    expr.Expr // of FILTER; nil where there is none
 	result    *types.Type
 	text      string
 }
@@ -59,12 +61,18 @@ func (s *selection) analyseGroups() error {
 	return nil
 }
 
-// bindAggregate binds a call of an aggregate function in SELECT or HAVING to
-// the result of its state.
-func (s *selection) bindAggregate(n *tidb.FuncCallExpr) (expr.Expr, error) {
+// bindAggregate binds a call of an aggregate function in SELECT or HAVING, with
+// the condition of its FILTER or nil, to the result of its state.
+func (s *selection) bindAggregate(n *tidb.FuncCallExpr, filter tidb.ExprNode) (expr.Expr, error) {
 	call, err := s.aggregateArguments(n)
 	if err != nil {
 		return nil, err
+	}
+	if filter != nil {
+		if call.filter, err = s.condition(s.binder("FILTER"), filter); err != nil {
+			return nil, err
+		}
+		call.text += " FILTER (WHERE " + call.filter.String() + ")"
 	}
 	function, _ := fn.FindAggregate(call.function)
 	if function.LimitProperty != "" {
@@ -106,10 +114,11 @@ func (s *selection) aggregateArguments(n *tidb.FuncCallExpr) (aggregateCall, err
 		switch {
 		case ok && form.Kind == ast.StarForm:
 			arguments = nil
-		case ok && form.Kind == ast.DistinctForm && call.function == "COUNT" && len(form.Args) == 1:
-			call.function, arguments = "COUNT_DISTINCT", form.Args
 		case ok && form.Kind == ast.DistinctForm:
-			return call, types.Unsupported(call.function + "(DISTINCT ..)")
+			arguments = form.Args
+			if err := call.setDistinct(len(arguments)); err != nil {
+				return call, err
+			}
 		}
 	}
 	for _, arg := range arguments {
@@ -133,6 +142,18 @@ func (s *selection) aggregateArguments(n *tidb.FuncCallExpr) (aggregateCall, err
 	return call, nil
 }
 
+// setDistinct makes the call one with DISTINCT in front of n arguments.
+func (c *aggregateCall) setDistinct(n int) error {
+	if c.function == "COUNT" && n > 1 {
+		return types.Errorf(types.CodeType, "COUNT(DISTINCT ..) takes one argument").
+			WithHint("count structs: COUNT(DISTINCT STRUCT(a := .., b := ..))")
+	}
+	function, _ := fn.FindAggregate(c.function)
+	var err error
+	c.function, c.distinct, err = function.Distinct()
+	return err
+}
+
 // limit is the constant that a property gives to an aggregate, none if the
 // property is not set.
 func (s *selection) limit(property string) ([]expr.Expr, error) {
@@ -152,7 +173,7 @@ func (s *selection) limit(property string) ([]expr.Expr, error) {
 // value format of the source.
 func (s *selection) checkStateFormat(call string) error {
 	source := s.scope.inputs[0].source
-	state := []catalog.Column{{Name: call, Type: types.ArrayOf(types.Bigint)}}
+	state := []catalog.Column{{Name: "STATE", Type: types.ArrayOf(types.Bigint)}}
 	if s.planner.Formats.Check(source.ValueFormat, false, state) == nil {
 		return nil
 	}
@@ -176,6 +197,9 @@ func callText(call aggregateCall) string {
 		return call.function + "(*)"
 	}
 	text := call.function + "("
+	if call.distinct {
+		text += "DISTINCT "
+	}
 	for i, e := range call.arguments {
 		if i > 0 {
 			text += ", "

@@ -29,9 +29,6 @@ func (p *Planner) Insert(s *ast.InsertQuery, text string) (*plan.Query, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := refuseEcho(selected, target, s.Position); err != nil {
-		return nil, err
-	}
 	if selected.table() {
 		return nil, types.Errorf(types.CodeStatement, "the result of this SELECT is a table; only a stream's rows can be inserted").At(s.Position)
 	}
@@ -62,18 +59,7 @@ func (p *Planner) Insert(s *ast.InsertQuery, text string) (*plan.Query, error) {
 		return nil, err
 	}
 	query.Statement = text
-	return query, nil
-}
-
-// refuseEcho refuses a query that would insert each row of a stream into it
-// again, and those rows again, without end. With a condition or another source,
-// a stream may feed itself: it is how a recursion is written.
-func refuseEcho(s *selection, target *catalog.Source, at types.Position) error {
-	if s.where != nil || len(s.scope.inputs) > 1 || s.scope.inputs[0].source.Topic != target.Topic {
-		return nil
-	}
-	return types.Errorf(types.CodeStatement, "the query would insert every row of %s into it again, without end", target.Name).At(at).
-		WithHint("add a WHERE that ends it")
+	return query, p.refuseCircle(query, target, s.Position)
 }
 
 // matchWindow refuses keys with a window for a target without one, and the
@@ -85,6 +71,9 @@ func matchWindow(window *catalog.KeyWindow, target *catalog.Source, at types.Pos
 	text := func(w *catalog.KeyWindow) string {
 		if w == nil {
 			return "no window"
+		}
+		if w.Kind == catalog.Session {
+			return "a SESSION window"
 		}
 		return fmt.Sprintf("a %s window of %s", w.Kind, plan.Millis(w.Size))
 	}
@@ -106,13 +95,24 @@ func matchTarget(r *result, target *catalog.Source, at types.Position) error {
 		if r.values[i].name != c.Name {
 			return mismatch(r.values[i].name, r.values[i].expr.Type(), target, c, at)
 		}
-		widened, err := expr.Coerce(r.values[i].expr, c.Type)
+		widened, err := widen(r.values[i].expr, c.Type)
 		if err != nil {
 			return mismatch(r.values[i].name, r.values[i].expr.Type(), target, c, at)
 		}
 		r.values[i].expr = widened
 	}
 	return nil
+}
+
+// widen converts x to t without being asked to, as for a function's argument. A
+// whole number also becomes a DECIMAL that may have too few digits for it: what
+// does not fit is then null.
+func widen(x expr.Expr, t *types.Type) (expr.Expr, error) {
+	whole := x.Type().Kind == types.KindInteger || x.Type().Kind == types.KindBigint
+	if whole && t.Kind == types.KindDecimal {
+		return expr.NewCast(x, t)
+	}
+	return expr.Coerce(x, t)
 }
 
 func mismatch(name string, t *types.Type, target *catalog.Source, c catalog.Column, at types.Position) error {

@@ -41,7 +41,7 @@ func (p *Planner) Look(n *ast.QueryStatement, id string) (*Look, error) {
 			r.keys = append(r.keys, resultKey{name: name, value: key})
 			source.Key = append(source.Key, catalog.Column{Name: name, Type: key.Type()})
 		}
-		source.KeyFormat = keyFormat("JSON", "", len(source.Key))
+		source.KeyFormat = catalog.Format{Name: "JSON", Unwrapped: len(source.Key) == 1}
 		if w := selected.window; w != nil {
 			source.Window = &catalog.KeyWindow{Kind: w.Kind, Size: w.Size}
 		}

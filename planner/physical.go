@@ -22,7 +22,7 @@ func (s *selection) newBuilder(id string) *builder {
 	service := s.planner.Service
 	q := &plan.Query{
 		ID: id, Statement: s.query.Text,
-		Group: fmt.Sprintf("_millrace_%s_query_%s", service, id),
+		Group: queryGroup(service, id),
 	}
 	for _, in := range s.scope.inputs {
 		q.Sources = append(q.Sources, in.source.Name)
@@ -31,6 +31,9 @@ func (s *selection) newBuilder(id string) *builder {
 	b.beginSubgraph()
 	return b
 }
+
+// queryGroup is the consumer group of a query, and how its internal topics begin.
+func queryGroup(service, id string) string { return fmt.Sprintf("_millrace_%s_query_%s", service, id) }
 
 func (b *builder) beginSubgraph() {
 	b.graph = &plan.Subgraph{ID: len(b.query.Subgraphs)}

@@ -24,7 +24,10 @@ func (b *builder) aggregate() {
 		output.Window = &catalog.KeyWindow{Kind: w.Kind, Size: w.Size}
 		output.WindowStart, output.WindowEnd = len(groups), len(groups)+1
 		output.Columns = append(output.Columns, plan.Column{Name: "WINDOWSTART", Type: types.Bigint}, plan.Column{Name: "WINDOWEND", Type: types.Bigint})
-		retention = w.Size + w.Grace
+		retention = w.Size + w.Gap + w.Grace
+		if w.Kind == catalog.Sliding {
+			retention += w.Size // rows up to then are added to what a closed window holds
+		}
 	}
 	first := len(output.Columns)
 	for _, c := range calls {
@@ -84,7 +87,12 @@ func (b *builder) groupColumns() []plan.AggregateCall {
 	}
 	var calls []plan.AggregateCall
 	for _, c := range b.s.calls {
-		call := plan.AggregateCall{Function: c.function, Constants: c.constants, Type: c.result, Name: c.text}
+		call := plan.AggregateCall{
+			Function: c.function, Distinct: c.distinct, Constants: c.constants, Type: c.result, Name: c.text,
+		}
+		if c.filter != nil {
+			call.Filtered, call.Filter = true, add(c.filter)
+		}
 		for _, e := range c.arguments {
 			call.Arguments = append(call.Arguments, add(e))
 			call.Inputs = append(call.Inputs, e.Type())
@@ -114,11 +122,15 @@ func (b *builder) groupedByKey(input plan.Schema) bool {
 }
 
 // internalKeyFormat is the key format of a repartition topic: the source's, if
-// it can hold the key, else JSON.
+// it can hold the key, else JSON. A key that would need a schema in a registry
+// is written in the engine's own form.
 func (s *selection) internalKeyFormat(key []plan.Field) catalog.Format {
 	format := s.scope.inputs[0].source.KeyFormat
 	if format.Name == "NONE" {
 		format = catalog.Format{Name: s.planner.defaultKeyFormat()}
+	}
+	if s.planner.hasSchemas(format.Name) {
+		return catalog.Format{Name: "INTERNAL"}
 	}
 	format.Unwrapped = len(key) == 1
 	columns := make([]catalog.Column, len(key))

@@ -73,7 +73,7 @@ func (s *selection) coPartitioned(a, b *catalog.Source) error {
 }
 
 func sameEncoding(a, b catalog.Format) bool {
-	return a.Name == b.Name && a.Delimiter == b.Delimiter
+	return a.Name == b.Name && a.Delimiter == b.Delimiter && a.SchemaID == b.SchemaID
 }
 
 // readBy are the refs that the conditions and everything behind WHERE read.

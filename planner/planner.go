@@ -1,6 +1,6 @@
 // Package planner turns parsed statements into declarations and physical
-// plans. It does no I/O and changes nothing: the session puts what it returns
-// into the catalog. Every refusal is a *types.Error with a position.
+// plans. It does no I/O of its own, though Formats may ask a schema registry,
+// and changes nothing: the session puts what it returns into the catalog. Every refusal is a *types.Error with a position.
 package planner
 
 import (
@@ -10,14 +10,22 @@ import (
 
 // Formats is what the planner has to know of record formats.
 type Formats interface {
-	// Known tells whether a format of this name exists.
-	Known(name string) bool
+	// Known tells whether a format of this name exists; a *types.Error says why it
+	// cannot be used.
+	Known(name string) (bool, error)
 	// Names lists the formats for messages.
 	Names() []string
 	// Check tells whether the format can hold the columns as a key or value.
 	Check(format catalog.Format, key bool, columns []catalog.Column) error
 	// Wraps tells whether WRAP_SINGLE_VALUE means something to the format.
 	Wraps(name string) bool
+	// Schemas tells whether records of the format follow a schema, and whether
+	// that is kept in a registry.
+	Schemas(name string) (has, registered bool)
+	// Infer gives the columns of a topic's key or value by its schema, the newest
+	// one or that of format.SchemaID. resolved is the format with what the schema
+	// settles. A *types.Error says why there are none.
+	Infer(format catalog.Format, key bool, topic string) (columns []catalog.Column, resolved catalog.Format, err error)
 }
 
 // Planner plans statements against a catalog. It is used by one goroutine.

@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,6 +31,9 @@ const (
 	withValueSchemaID = "VALUE_SCHEMA_ID"
 	withKeyName       = "KEY_SCHEMA_FULL_NAME"
 	withValueName     = "VALUE_SCHEMA_FULL_NAME"
+	withAvroName      = "VALUE_AVRO_SCHEMA_FULL_NAME" // what VALUE_SCHEMA_FULL_NAME was called once
+	withKeyNullable   = "KEY_PROTOBUF_NULLABLE_REPRESENTATION"
+	withValueNullable = "VALUE_PROTOBUF_NULLABLE_REPRESENTATION"
 )
 
 // sourceProperties are those that CREATE takes.
@@ -39,14 +41,7 @@ var sourceProperties = []string{
 	withTopic, withPartitions, withReplicas, withRetention, withCleanup, withFormat, withKeyFormat, withValueFormat,
 	withKeyDelim, withValueDelim, withWrap, withTimestamp, withTimeFormat, withWindowType, withWindowSize,
 	withKeySchemaID, withValueSchemaID, withKeyName, withValueName,
-	"VALUE_AVRO_SCHEMA_FULL_NAME", "KEY_PROTOBUF_NULLABLE_REPRESENTATION", "VALUE_PROTOBUF_NULLABLE_REPRESENTATION",
-}
-
-// notYet are properties that belong to formats with schemas, which this
-// version does not read.
-var notYet = []string{
-	withKeySchemaID, withValueSchemaID, withKeyName, withValueName,
-	"VALUE_AVRO_SCHEMA_FULL_NAME", "KEY_PROTOBUF_NULLABLE_REPRESENTATION", "VALUE_PROTOBUF_NULLABLE_REPRESENTATION",
+	withAvroName, withKeyNullable, withValueNullable,
 }
 
 // properties is a WITH clause by name.
@@ -69,16 +64,6 @@ func readProperties(list []ast.Property, allowed []string) (properties, error) {
 		out[p.Name] = p
 	}
 	return out, nil
-}
-
-// refuseUnsupported names the first property that this version does not act on.
-func (ps properties) refuseUnsupported() error {
-	for _, name := range slices.Sorted(maps.Keys(ps)) {
-		if slices.Contains(notYet, name) {
-			return types.Unsupported("property " + name).At(ps[name].Position)
-		}
-	}
-	return nil
 }
 
 // text is a property's value; ok is false when it was not given.

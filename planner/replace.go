@@ -70,8 +70,11 @@ func wrappingText(s *catalog.Source) string {
 }
 
 func windowText(s *catalog.Source) string {
-	if s.Window == nil {
+	switch {
+	case s.Window == nil:
 		return "none"
+	case s.Window.Kind == catalog.Session:
+		return string(catalog.Session)
 	}
 	return fmt.Sprintf("%s of %s", s.Window.Kind, plan.Millis(s.Window.Size))
 }

@@ -40,9 +40,6 @@ func (p *Planner) Declare(s *ast.CreateSource, text string) (*Declaration, error
 	if err != nil {
 		return nil, err
 	}
-	if err := ps.refuseUnsupported(); err != nil {
-		return nil, err
-	}
 	source := &catalog.Source{Name: s.Name, Kind: catalog.Kind(s.Kind), ReadOnly: s.ReadOnly, Statement: text, Topic: s.Name}
 	if topic, at, ok := ps.text(withTopic); ok {
 		if source.Topic = topic; topic == "" {
@@ -54,6 +51,10 @@ func (p *Planner) Declare(s *ast.CreateSource, text string) (*Declaration, error
 	}
 	if err := p.declareFormats(source, s, ps); err != nil {
 		return nil, err
+	}
+	if source.Kind == catalog.Table && len(source.Key) == 0 {
+		return nil, types.Errorf(types.CodeKey, "table %s has no PRIMARY KEY", s.Name).At(s.Position).
+			WithHint("mark the key column with PRIMARY KEY, or create a STREAM")
 	}
 	if err := declareWindow(source, s, ps); err != nil {
 		return nil, err
@@ -116,10 +117,6 @@ func (p *Planner) checkNew(s *ast.CreateSource) (exists bool, err error) {
 }
 
 func (p *Planner) declareColumns(source *catalog.Source, s *ast.CreateSource) error {
-	if len(s.Columns) == 0 {
-		return types.Errorf(types.CodeStatement, "%s has no columns and its format has no schema to infer them from", s.Name).
-			At(s.Position).WithHint("list the columns with their types")
-	}
 	seen := map[string]bool{}
 	for _, c := range s.Columns {
 		if slices.Contains(reservedColumns, c.Name) {
@@ -136,10 +133,6 @@ func (p *Planner) declareColumns(source *catalog.Source, s *ast.CreateSource) er
 		if err := declareColumn(source, c, t); err != nil {
 			return err
 		}
-	}
-	if source.Kind == catalog.Table && len(source.Key) == 0 {
-		return types.Errorf(types.CodeKey, "table %s has no PRIMARY KEY", s.Name).At(s.Position).
-			WithHint("mark the key column with PRIMARY KEY, or create a STREAM")
 	}
 	return nil
 }
@@ -179,27 +172,6 @@ func declareColumn(source *catalog.Source, c ast.ColumnDefinition, t *types.Type
 	return nil
 }
 
-func (p *Planner) declareFormats(source *catalog.Source, s *ast.CreateSource, ps properties) error {
-	key, value, err := p.formatNames(ps)
-	if err != nil {
-		return err
-	}
-	if value == "" {
-		name, ok := p.Catalog.Property(propertyValueFormat)
-		if !ok {
-			return types.Errorf(types.CodeProperty, "%s has no value format", s.Name).At(s.Position).
-				WithHint("add VALUE_FORMAT='JSON' or another format to WITH, or set '%s'", propertyValueFormat)
-		}
-		value = strings.ToUpper(name)
-	}
-	if key == "" {
-		if key = p.defaultKeyFormat(); len(source.Key) == 0 {
-			key = "NONE"
-		}
-	}
-	return p.setFormats(source, &catalog.Source{}, ps, key, value, s.Position)
-}
-
 // windowUnits are the names of Java's time units, as WINDOW_SIZE has them.
 var windowUnits = map[string]int64{
 	"MILLISECOND": 1, "SECOND": 1000, "MINUTE": 60_000, "HOUR": 3_600_000, "DAY": 86_400_000,
@@ -220,7 +192,7 @@ func declareWindow(source *catalog.Source, s *ast.CreateSource, ps properties) e
 		if sized {
 			return types.Errorf(types.CodeProperty, "WINDOW_SIZE is not for SESSION windows").At(sizeAt)
 		}
-	case catalog.Tumbling, catalog.Hopping:
+	case catalog.Tumbling, catalog.Hopping, catalog.Sliding:
 		if !sized {
 			return types.Errorf(types.CodeProperty, "a %s window needs a WINDOW_SIZE", window.Kind).At(at)
 		}
@@ -230,7 +202,7 @@ func declareWindow(source *catalog.Source, s *ast.CreateSource, ps properties) e
 		}
 		window.Size = ms
 	default:
-		return types.Errorf(types.CodeProperty, "WINDOW_TYPE must be TUMBLING, HOPPING or SESSION, not '%s'", kind).At(at)
+		return types.Errorf(types.CodeProperty, "WINDOW_TYPE must be TUMBLING, HOPPING, SLIDING or SESSION, not '%s'", kind).At(at)
 	}
 	if len(source.Key) == 0 {
 		return types.Errorf(types.CodeKey, "windowed %s %s has no key column", strings.ToLower(string(s.Kind)), s.Name).At(s.Position)

@@ -20,7 +20,7 @@ var unitMillis = map[string]int64{
 const maxOverlap = 7 * 24 * 60
 
 // defaultGrace is how long a window without GRACE PERIOD takes late rows, in
-// all with its size.
+// all with its size, or its gap.
 const defaultGrace = 24 * 3_600_000
 
 // Milliseconds is a duration as written; 0 for nil.
@@ -61,39 +61,61 @@ func (s *selection) analyseWindow() error {
 	if s.scope.inputs[0].source.Kind == catalog.Table {
 		return types.Errorf(types.CodeStatement, "WINDOW is for streams; %s is a table", s.scope.inputs[0].source.Name).At(w.Position)
 	}
-	if w.Kind == ast.Session || w.Kind == ast.Sliding {
-		return types.Unsupported("WINDOW " + string(w.Kind)).At(w.Position)
-	}
 	s.scope.windowed = true
 	window := &plan.Window{Kind: catalog.WindowKind(w.Kind)}
 	var err error
-	if window.Size, err = millis(w.Size); err != nil {
-		return err
+	if w.Kind == ast.Session {
+		window.Gap, err = positive(w.Gap, "the gap of a SESSION window")
+	} else {
+		window.Size, err = positive(w.Size, "a window's SIZE")
 	}
-	if window.Size == 0 {
-		return types.Errorf(types.CodeValue, "a window's SIZE must not be 0").At(w.Size.Position)
+	if err == nil && (w.Kind == ast.Tumbling || w.Kind == ast.Hopping) {
+		err = windowAdvance(window, w)
 	}
-	if window.Advance = window.Size; w.Advance != nil {
-		if window.Advance, err = millis(w.Advance); err != nil {
-			return err
-		}
-		if window.Advance == 0 || window.Advance > window.Size {
-			return types.Errorf(types.CodeValue, "ADVANCE BY must be more than 0 and at most the SIZE").At(w.Advance.Position)
-		}
+	if err == nil {
+		err = windowGrace(window, w, s.final)
 	}
-	if window.Size/window.Advance > maxOverlap {
-		return types.Errorf(types.CodeValue, "each row would belong to %d windows; at most %d may overlap",
-			window.Size/window.Advance, maxOverlap).At(w.Advance.Position).WithHint("make ADVANCE BY longer or SIZE shorter")
-	}
-	if err := windowGrace(window, w, s.final); err != nil {
+	if err != nil {
 		return err
 	}
 	s.window = window
 	return nil
 }
 
+// positive is a duration that must not be 0.
+func positive(d *ast.Duration, what string) (int64, error) {
+	n, err := millis(d)
+	if err == nil && n == 0 {
+		err = types.Errorf(types.CodeValue, "%s must not be 0", what).At(d.Position)
+	}
+	return n, err
+}
+
+func windowAdvance(window *plan.Window, w *ast.Window) error {
+	window.Advance = window.Size
+	if w.Advance == nil {
+		return nil
+	}
+	var err error
+	if window.Advance, err = millis(w.Advance); err != nil {
+		return err
+	}
+	if window.Advance == 0 || window.Advance > window.Size {
+		return types.Errorf(types.CodeValue, "ADVANCE BY must be more than 0 and at most the SIZE").At(w.Advance.Position)
+	}
+	if window.Size/window.Advance > maxOverlap {
+		return types.Errorf(types.CodeValue, "each row would belong to %d windows; at most %d may overlap",
+			window.Size/window.Advance, maxOverlap).At(w.Advance.Position).WithHint("make ADVANCE BY longer or SIZE shorter")
+	}
+	return nil
+}
+
 func windowGrace(window *plan.Window, w *ast.Window, final bool) error {
-	window.Grace = max(defaultGrace-window.Size, 0)
+	length, name := window.Size, "SIZE"
+	if w.Kind == ast.Session {
+		length, name = window.Gap, "the gap"
+	}
+	window.Grace = max(defaultGrace-length, 0)
 	if final {
 		window.Grace = 0
 	}
@@ -111,10 +133,10 @@ func windowGrace(window *plan.Window, w *ast.Window, final bool) error {
 		return err
 	}
 	if w.Grace == nil {
-		window.Grace = max(retention-window.Size, 0)
+		window.Grace = max(retention-length, 0)
 	}
-	if retention < window.Size+window.Grace {
-		return types.Errorf(types.CodeValue, "RETENTION must be at least SIZE and GRACE PERIOD together").At(w.Retention.Position)
+	if retention < length+window.Grace {
+		return types.Errorf(types.CodeValue, "RETENTION must be at least %s and GRACE PERIOD together", name).At(w.Retention.Position)
 	}
 	return nil
 }

@@ -125,7 +125,7 @@ func (a *arena) release(at ref, n uint32) {
 	}
 	if at&largeRef != 0 {
 		at &^= largeRef
-		a.live -= int64(len(a.large[at]))
+		a.live -= int64(cap(a.large[at]))
 		a.large[at] = nil
 		a.freeLarge = append(a.freeLarge, at)
 		return

@@ -240,11 +240,20 @@ func (w *world) change() {
 }
 
 func (w *world) changeVariable(table *state.Table, row state.Row, old *modelRow) {
-	switch w.r.IntN(4) {
+	switch w.r.IntN(6) {
 	case 0:
 		old.variable, old.some = "", false
 		table.SetVariable(row, nil)
 	case 1, 2:
+		for range 1 + w.r.IntN(4) {
+			tail := bytes.Repeat([]byte{byte(w.r.IntN(256))}, w.r.IntN(30))
+			if w.r.IntN(20) == 0 {
+				tail = bytes.Repeat(tail, 700)
+			}
+			old.variable, old.some = old.variable+string(tail), true
+			table.ExtendVariable(row, tail)
+		}
+	case 3, 4:
 		length := w.r.IntN(40)
 		if w.r.IntN(20) == 0 {
 			length = w.r.IntN(40_000)

@@ -12,6 +12,7 @@ import (
 	"millrace/kafkaio"
 	"millrace/kafkaio/client"
 	"millrace/kafkaio/embedded"
+	"millrace/kafkaio/registry"
 )
 
 // brokerFlags say which log a command works on.
@@ -43,16 +44,25 @@ func (f *brokerFlags) check() error {
 
 // cluster is an open log, with the broker in this process if there is one.
 type cluster struct {
-	log    kafkaio.Log
-	broker *embedded.Broker
+	log      kafkaio.Log
+	registry registry.Registry // nil: none is known
+	broker   *embedded.Broker
 }
 
 // open starts or reaches the broker. With an embedded one, warnings get what it
-// has to say.
-func (f *brokerFlags) open(ctx context.Context, warnings *slog.Logger) (*cluster, error) {
-	c := &cluster{}
-	addresses := f.Brokers
-	if f.embedded() {
+// has to say. The properties are those that the command was given.
+func (f *brokerFlags) open(ctx context.Context, properties map[string]string, warnings *slog.Logger) (*cluster, error) {
+	schemas, err := f.openRegistry(properties)
+	if err != nil {
+		return nil, err
+	}
+	c := &cluster{registry: schemas}
+	options := client.Options{Brokers: f.Brokers}
+	if !f.embedded() {
+		if err := options.Secure(connectionProperties(properties)); err != nil {
+			return nil, err
+		}
+	} else {
 		directory := ""
 		if f.Data != "" {
 			directory = filepath.Join(f.Data, "broker")
@@ -61,16 +71,25 @@ func (f *brokerFlags) open(ctx context.Context, warnings *slog.Logger) (*cluster
 		if err != nil {
 			return nil, err
 		}
-		c.broker, addresses = broker, broker.Addresses()
+		c.broker, options.Brokers = broker, broker.Addresses()
 	}
 	ctx, cancel := context.WithTimeout(ctx, f.ConnectTimeout)
 	defer cancel()
-	log, err := client.Open(ctx, client.Options{Brokers: addresses})
+	log, err := client.Open(ctx, options)
 	if err != nil {
 		return nil, errors.Join(err, c.close())
 	}
 	c.log = log
 	return c, nil
+}
+
+// connectionProperties are the properties under the names that Kafka's clients have.
+func connectionProperties(properties map[string]string) map[string]string {
+	named := map[string]string{}
+	for name, value := range properties {
+		named[strings.TrimPrefix(strings.ToLower(name), "ksql.streams.")] = value
+	}
+	return named
 }
 
 func (c *cluster) close() error {

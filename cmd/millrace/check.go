@@ -38,6 +38,10 @@ func (c *checkCommand) Run(std streams) error {
 			return &usageError{fmt.Errorf("--set: %w", err)}
 		}
 	}
+	schemas, err := (&brokerFlags{}).openRegistry(c.Set)
+	if err != nil {
+		return &usageError{fmt.Errorf("--set: %w", err)}
+	}
 	encoder := json.NewEncoder(std.out)
 	encoder.SetEscapeHTML(false)
 	failed := false
@@ -46,7 +50,7 @@ func (c *checkCommand) Run(std streams) error {
 		if err != nil {
 			return readError(err, file)
 		}
-		options := session.Options{Service: "check", Directory: filepath.Dir(file), CheckProperty: checkProperty}
+		options := session.Options{Service: "check", Directory: filepath.Dir(file), Registry: schemas, CheckProperty: checkProperty}
 		for _, fault := range session.Check(string(text), options, c.Set) {
 			failed = true
 			out := checkFault{file, fault.Position.Line, fault.Position.Column, fault.Code, fault.Message, fault.Hint}

@@ -10,6 +10,7 @@ import (
 
 	"millrace/exec"
 	"millrace/exec/session"
+	"millrace/exec/task"
 	"millrace/kafkaio"
 	"millrace/planner/plan"
 	"millrace/sql/types"
@@ -45,7 +46,7 @@ func (h *host) Start(ctx context.Context, q *plan.Query) error {
 		return types.Errorf(types.CodeProperty, "property %s was changed after the first query", changed).
 			WithHint("set it before the first query")
 	}
-	if !q.Transient {
+	if !q.Transient && q.SinkTopic != "" {
 		if err := h.noteBegin(ctx, q.SinkTopic); err != nil {
 			return err
 		}
@@ -72,11 +73,24 @@ func (h *host) Stop(ctx context.Context, id string) error { return h.engine.Stop
 // Drain lets all queries read what is there now.
 func (h *host) Drain(ctx context.Context) error { return h.engine.Drain(ctx) }
 
-// Drop ends a query, tells of what it left out, and deletes its internal topics
-// and state.
+// Drop implements session.Engine. It tells of what a SELECT left out.
 func (h *host) Drop(ctx context.Context, id string) error {
-	h.monitor.forget(id, h.status(id))
+	h.monitor.ended(id, h.status(id))
 	return h.engine.Drop(ctx, id)
+}
+
+// Scan answers a SELECT from the rows that another query keeps, and tells of
+// what became null on the way.
+func (h *host) Scan(ctx context.Context, keeper string, q *plan.Query, yield task.Yield) (ok bool, err error) {
+	h.monitor.starting(q, time.Now())
+	ok, err = h.engine.Scan(ctx, keeper, q, yield)
+	h.monitor.scanned(q.ID, ok)
+	return ok, err
+}
+
+// Rows counts the rows that a query keeps.
+func (h *host) Rows(ctx context.Context, id string) (rows int64, known bool) {
+	return h.engine.Rows(ctx, id)
 }
 
 // Pause implements session.Engine.

@@ -25,9 +25,9 @@ func newJSONLines(w io.Writer) *jsonLines {
 
 func (d *jsonLines) add(*catalog.Source) {}
 
-func (d *jsonLines) show(sink *catalog.Source, run *kafkaio.Records) error {
+func (d *jsonLines) show(sink *catalog.Source, run *kafkaio.Records, recorder *replay.Recorder) error {
 	for i := range run.Len() {
-		record, err := replay.Recorded(sink, run, i)
+		record, err := recorder.Record(sink, run, i)
 		if err != nil {
 			return err
 		}

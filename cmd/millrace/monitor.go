@@ -33,11 +33,13 @@ type monitor struct {
 // record is what is known of one query.
 type record struct {
 	transient bool // a SELECT of its own, which is told of at its end
+	keeps     bool // it keeps the rows of a table and writes nothing
 	begun     time.Time
 	last      time.Time    // of the last commit
 	inner     map[int]bool // subgraphs that write to the query itself
 	in, out   int64
 	restored  int64
+	dropped   bool // a local copy of its state, which was told
 	late      examples
 	rows      examples
 	skipped   map[task.Reason]*examples
@@ -69,7 +71,10 @@ func newMonitor(alert func(format string, args ...any)) *monitor {
 func (m *monitor) starting(q *plan.Query, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	r := &record{transient: q.Transient, begun: now, last: now, inner: make(map[int]bool), skipped: make(map[task.Reason]*examples)}
+	r := &record{
+		transient: q.Transient, keeps: q.Materializes(), begun: now, last: now,
+		inner: make(map[int]bool), skipped: make(map[task.Reason]*examples),
+	}
 	for _, g := range q.Subgraphs {
 		_, inner := g.Root.(*plan.RepartitionSink)
 		r.inner[g.ID] = inner
@@ -99,8 +104,12 @@ func (m *monitor) events() exec.Events {
 		StateRestored: func(e task.StateRestored) {
 			m.with(e.Query, func(r *record) { r.restored += e.Records })
 		},
+		StateDropped:  m.stateDropped,
 		QueryFailed:   m.queryFailed,
 		WorkerTrouble: m.workerTrouble,
+		CircleGoesOn: func(e exec.CircleGoesOn) {
+			m.alert("warning: %v; Ctrl-C ends the run, and keeps what was committed", e)
+		},
 	}
 }
 
@@ -130,6 +139,20 @@ func (m *monitor) recordSkipped(e task.RecordSkipped) {
 	})
 }
 
+// stateDropped tells of the first partition; the others have the same cause.
+func (m *monitor) stateDropped(e task.StateDropped) {
+	m.mu.Lock()
+	r, ok := m.queries[e.Query]
+	told := ok && r.dropped
+	if ok {
+		r.dropped = true
+	}
+	m.mu.Unlock()
+	if !told {
+		m.alert("note: query %s: the local copy of its state was dropped and is read back: %v", e.Query, e.Cause)
+	}
+}
+
 func (m *monitor) queryFailed(e exec.QueryFailed) {
 	m.mu.Lock()
 	r, ok := m.queries[e.Query]
@@ -144,7 +167,7 @@ func (m *monitor) queryFailed(e exec.QueryFailed) {
 		r.failure = e.Cause
 	}
 	for _, r := range m.queries {
-		if r.failure == nil && !r.transient {
+		if r.failure == nil && !r.transient && !r.keeps {
 			return
 		}
 	}
@@ -191,10 +214,7 @@ type at struct {
 }
 
 func (a at) String() string {
-	if a.place.Offset < 0 {
-		return fmt.Sprintf("topic %s, partition %d: %s", a.place.Topic, a.place.Partition, a.what)
-	}
-	return fmt.Sprintf("topic %s, partition %d, offset %d: %s", a.place.Topic, a.place.Partition, a.place.Offset, a.what)
+	return a.place.Record() + ": " + a.what
 }
 
 // summarize writes what each query did, with examples of what it left out. The
@@ -262,12 +282,14 @@ func oneOr(n int64, one, many string) string {
 	return many
 }
 
-// forget drops what is known of a query, and tells of what a transient one left
-// out or made null.
-func (m *monitor) forget(id string, known exec.QueryStatus) {
+// ended forgets a transient query that is dropped, and tells of what it left
+// out or made null. The others stay in the summary.
+func (m *monitor) ended(id string, known exec.QueryStatus) {
 	m.mu.Lock()
 	r, ok := m.queries[id]
-	delete(m.queries, id)
+	if ok && r.transient {
+		delete(m.queries, id)
+	}
 	m.mu.Unlock()
 	if !ok || !r.transient {
 		return
@@ -279,6 +301,14 @@ func (m *monitor) forget(id string, known exec.QueryStatus) {
 	r.writeLosses(&text)
 	if text.Len() > 0 {
 		m.alert("SELECT took %s:\n%s", counted(r.in, "record"), strings.TrimSuffix(text.String(), "\n"))
+	}
+}
+
+// scanned is ended for a query that was answered from a store. One that was not
+// is about to be started.
+func (m *monitor) scanned(id string, ok bool) {
+	if ok {
+		m.ended(id, exec.QueryStatus{State: exec.Unknown})
 	}
 }
 

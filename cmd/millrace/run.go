@@ -8,10 +8,13 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"time"
 
 	"millrace/exec"
+	"millrace/exec/replay"
 	"millrace/exec/session"
+	"millrace/planner/catalog"
 	"millrace/sql/token"
 	"millrace/state/badger"
 )
@@ -47,7 +50,7 @@ func (c *runCommand) Run(ctx context.Context, std streams) error {
 	}
 	screen := newScreen(std, c.Output, c.Quiet)
 	job := &runJob{command: c, screen: screen, monitor: newMonitor(screen.alert)}
-	cluster, err := c.open(ctx, slog.New(slog.NewTextHandler(screen, &slog.HandlerOptions{Level: slog.LevelError})))
+	cluster, err := c.open(ctx, c.Set, slog.New(slog.NewTextHandler(screen, &slog.HandlerOptions{Level: slog.LevelError})))
 	if err != nil {
 		return err
 	}
@@ -92,6 +95,7 @@ type runJob struct {
 	host    *host
 	reader  *sinkReader
 	loaded  bool // a statement has written rows
+	shown   bool // a statement has shown something
 	queries int
 }
 
@@ -99,12 +103,13 @@ func (j *runJob) run(ctx context.Context, c *cluster, text string, options exec.
 	if err := j.openState(&options); err != nil {
 		return err
 	}
+	options.Registry = c.registry
 	j.host = &host{
 		log: c.log, options: options, monitor: j.monitor, begins: make(map[string]map[int32]int64),
 		properties: func() map[string]string { return j.session.Catalog().Properties },
 	}
 	j.session = session.New(session.Options{
-		Log: c.log, Engine: j.host, Service: j.command.Service, Now: func() int64 { return time.Now().UnixMilli() },
+		Log: c.log, Registry: c.registry, Engine: j.host, Service: j.command.Service, Now: func() int64 { return time.Now().UnixMilli() },
 		Directory: filepath.Dir(j.command.File), CheckProperty: checkProperty, Progress: j.screen.progress,
 		QueryStatus: j.host.queryStatus,
 	})
@@ -117,7 +122,7 @@ func (j *runJob) run(ctx context.Context, c *cluster, text string, options exec.
 	// The reader outlives an interrupt: it shows what is committed then.
 	background, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
-	j.reader = newSinkReader(c.log, j.screen.display)
+	j.reader = newSinkReader(c.log, replay.NewRecorder(c.registry), j.screen.display)
 	go j.reader.run(background)
 	err := j.execute(ctx, text)
 	if err == nil {
@@ -147,6 +152,7 @@ func (j *runJob) execute(ctx context.Context, text string) error {
 	var fault error
 	err := j.session.Script(ctx, text, func(piece token.Piece, result *session.Result) {
 		j.screen.statement(j.command.File, piece.Position.Line, result)
+		j.shown = j.shown || result.Text != "" || len(result.Tables) > 0
 		if result.Query == nil {
 			j.loaded = j.loaded || piece.Tokens[0].Is("LOAD") || piece.Tokens[0].Is("INSERT")
 			return
@@ -179,16 +185,14 @@ func (j *runJob) watch(ctx context.Context, result *session.Result) error {
 // follow lets the queries run to the end of their input, or until they are
 // interrupted.
 func (j *runJob) follow(ctx context.Context) error {
-	if j.queries == 0 {
-		j.screen.note("The script starts no query.")
-		return nil
+	if !j.writing() {
+		if j.queries == 0 && !j.shown {
+			j.screen.note("The script starts no query.")
+		}
+		return j.drain(ctx)
 	}
 	if j.command.UntilEnd || j.command.embedded() && j.loaded {
-		err := j.host.engine.RunUntilEnd(ctx)
-		if ctx.Err() != nil {
-			return errors.New("interrupted before the end of the input; what was committed stays")
-		}
-		return err
+		return j.drain(ctx)
 	}
 	j.screen.note("Running until interrupted (Ctrl-C).")
 	select {
@@ -197,6 +201,23 @@ func (j *runJob) follow(ctx context.Context) error {
 	case <-j.reader.done:
 	}
 	return nil
+}
+
+// writing tells whether there is a query left that writes something.
+func (j *runJob) writing() bool {
+	return slices.ContainsFunc(j.session.Catalog().Queries(), func(q *catalog.Query) bool { return q.Sink != "" })
+}
+
+// drain lets the queries read their input to its end.
+func (j *runJob) drain(ctx context.Context) error {
+	if j.host.engine == nil {
+		return nil
+	}
+	err := j.host.engine.RunUntilEnd(ctx)
+	if ctx.Err() != nil {
+		return errors.New("interrupted before the end of the input; what was committed stays")
+	}
+	return err
 }
 
 // end commits, shows what is left and sums up.

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/term"
 
+	"millrace/exec/replay"
 	"millrace/exec/session"
 	"millrace/kafkaio"
 	"millrace/planner/catalog"
@@ -79,10 +80,10 @@ func (d *lockedDisplay) add(sink *catalog.Source) {
 	d.inner.add(sink)
 }
 
-func (d *lockedDisplay) show(sink *catalog.Source, run *kafkaio.Records) error {
+func (d *lockedDisplay) show(sink *catalog.Source, run *kafkaio.Records, recorder *replay.Recorder) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.inner.show(sink, run)
+	return d.inner.show(sink, run, recorder)
 }
 
 func (d *lockedDisplay) refresh() error {
@@ -101,7 +102,7 @@ func (d *lockedDisplay) close() error {
 type discard struct{}
 
 func (discard) add(*catalog.Source)                          {}
-func (discard) show(*catalog.Source, *kafkaio.Records) error { return nil }
+func (discard) show(*catalog.Source, *kafkaio.Records, *replay.Recorder) error { return nil }
 func (discard) refresh() error                               { return nil }
 func (discard) close() error                                 { return nil }
 

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"millrace/exec/replay"
 	"millrace/kafkaio"
 	"millrace/planner/catalog"
 )
@@ -14,8 +15,9 @@ import (
 type display interface {
 	// add tells of a sink before its first record.
 	add(sink *catalog.Source)
-	// show takes records that were written; it keeps nothing of the run.
-	show(sink *catalog.Source, run *kafkaio.Records) error
+	// show takes records that were written, and what reads them; it keeps nothing
+	// of the run.
+	show(sink *catalog.Source, run *kafkaio.Records, recorder *replay.Recorder) error
 	// refresh is called when nothing more has arrived for the moment.
 	refresh() error
 	// close shows what is left.
@@ -26,6 +28,7 @@ type display interface {
 // in a goroutine of its own.
 type sinkReader struct {
 	log     kafkaio.Log
+	recorder *replay.Recorder
 	display display
 	done    chan struct{}
 	err     error // valid after done
@@ -41,9 +44,9 @@ type sinkReader struct {
 // readerWait is how long the reader waits for records before it refreshes.
 const readerWait = 100 * time.Millisecond
 
-func newSinkReader(log kafkaio.Log, d display) *sinkReader {
+func newSinkReader(log kafkaio.Log, recorder *replay.Recorder, d display) *sinkReader {
 	return &sinkReader{
-		log: log, display: d, done: make(chan struct{}),
+		log: log, recorder: recorder, display: d, done: make(chan struct{}),
 		sinks: make(map[string]*catalog.Source), position: make(map[kafkaio.TopicPartition]int64),
 	}
 }
@@ -116,7 +119,7 @@ func (r *sinkReader) take(run *kafkaio.Records) error {
 	if run.Len() == 0 {
 		return nil
 	}
-	return r.display.show(sink, run)
+	return r.display.show(sink, run, r.recorder)
 }
 
 func (r *sinkReader) complete() bool {

@@ -68,14 +68,14 @@ func (v *tableView) rowsPerSink() int {
 	return max((v.height-2)/max(len(v.sinks), 1)-3, fewestRows)
 }
 
-func (v *tableView) show(sink *catalog.Source, run *kafkaio.Records) error {
+func (v *tableView) show(sink *catalog.Source, run *kafkaio.Records, recorder *replay.Recorder) error {
 	s := v.view(sink)
 	s.count += int64(run.Len())
 	v.dirty = true
 	keep := v.rowsPerSink()
 	// Changes of few keys may replace each other, so more than keep are looked at.
 	for i := max(0, run.Len()-8*keep); i < run.Len(); i++ {
-		record, err := replay.Recorded(sink, run, i)
+		record, err := recorder.Record(sink, run, i)
 		if err != nil {
 			return err
 		}

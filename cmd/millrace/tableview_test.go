@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"millrace/exec/replay"
 	"millrace/kafkaio"
 	"millrace/planner/catalog"
 	"millrace/sql/types"
@@ -35,7 +36,7 @@ func TestTableViewStaysOnScreen(t *testing.T) {
 	}
 	view.add(table)
 	for range 3 {
-		if err := view.show(table, changesOf("t", 200_000)); err != nil {
+		if err := view.show(table, changesOf("t", 200_000), replay.NewRecorder(nil)); err != nil {
 			t.Fatal(err)
 		}
 		out.Reset()

@@ -24,6 +24,8 @@ type Aggregate struct {
 	// literals is how many of n written arguments, the last ones, must be
 	// literals; nil: none.
 	literals func(n int) int
+	// distinct says what its call with DISTINCT is.
+	distinct distinctRule
 	// resolve finds the signature; without an error it is nil if there is none
 	// for these types.
 	resolve func(c *aggregateCall) (*AggregateSignature, error)
@@ -111,6 +113,14 @@ type Variable interface {
 	// Result sets row k of out. Texts are views into state, which ends no earlier
 	// than the batch does.
 	Result(state []byte, out *column.Vector, k int) error
+}
+
+// Appender is a Variable whose Add mostly puts bytes behind the state.
+type Appender interface {
+	Variable
+	// Append appends to dst what Add would put behind the state, nothing if the
+	// state stays the same; ok is false if Add must be asked.
+	Append(dst, state []byte, arguments Arguments, i int) (tail []byte, ok bool, err error)
 }
 
 // Fixed makes the accumulator whose state stands at offset in the cell areas,

@@ -7,7 +7,7 @@ import (
 var attributeAggregate = Aggregate{
 	Name:  "ATTR",
 	Doc:   "The value that all rows have, null if they have different values; null counts as a value.",
-	Forms: []string{"ATTR(T)"},
+	Forms: []string{"ATTR(T)"}, distinct: distinctRule{function: "ATTR"},
 	resolve: func(c *aggregateCall) (*AggregateSignature, error) {
 		t := c.single()
 		if t == nil {

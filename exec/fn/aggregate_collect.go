@@ -1,7 +1,6 @@
 package fn
 
 import (
-	"bytes"
 	"math"
 
 	"millrace/exec/column"
@@ -12,7 +11,7 @@ var collectListAggregate = Aggregate{
 	Name: "COLLECT_LIST",
 	Doc: "All values, null too, in the order in which they came. Where rows are taken out of a table's group, the last " +
 		"of equal values goes.",
-	Forms:         []string{"COLLECT_LIST(T)"},
+	Forms: []string{"COLLECT_LIST(T)"}, distinct: distinctRule{function: "COLLECT_SET"},
 	LimitProperty: "ksql.functions.collect_list.limit",
 	resolve: func(c *aggregateCall) (*AggregateSignature, error) {
 		t, limit := collected(c)
@@ -33,6 +32,7 @@ var collectSetAggregate = Aggregate{
 	Name:          "COLLECT_SET",
 	Doc:           "The different values, null too, in the order in which they first came.",
 	Forms:         []string{"COLLECT_SET(T)"},
+	distinct:      distinctRule{function: "COLLECT_SET"},
 	LimitProperty: "ksql.functions.collect_set.limit",
 	resolve: func(c *aggregateCall) (*AggregateSignature, error) {
 		t, limit := collected(c)
@@ -71,13 +71,22 @@ type collectList struct {
 }
 
 func (l *collectList) Add(dst, state []byte, arguments Arguments, i int) ([]byte, bool, error) {
+	start := len(dst)
+	dst, _, err := l.Append(append(dst, state...), state, arguments, i)
+	if len(dst) == start+len(state) {
+		return dst[:start], false, err
+	}
+	return dst, true, nil
+}
+
+func (l *collectList) Append(dst, state []byte, arguments Arguments, i int) ([]byte, bool, error) {
 	if l.kept < math.MaxInt {
 		n, err := countEntries(state)
 		if err != nil || n >= l.kept {
-			return dst, false, err
+			return dst, true, err
 		}
 	}
-	return appendEntry(append(dst, state...), 0, l.encoder.value(arguments[0], i), nil), true, nil
+	return appendEntry(dst, 0, l.encoder.value(arguments[0], i), nil), true, nil
 }
 
 func countEntries(state []byte) (n int, err error) {
@@ -96,16 +105,18 @@ func (l *collectList) Remove(dst, state []byte, arguments Arguments, i int) ([]b
 
 // cutLast appends the state without the last entry of a key.
 func cutLast(dst, state, key []byte) ([]byte, bool, error) {
-	last := entry{start: -1}
-	for e, err := range entriesOf(state) {
+	last := entry{}
+	for at := 0; at < len(state); {
+		e, _, err := findEntry(state, at, key)
 		if err != nil {
 			return dst, false, err
 		}
-		if bytes.Equal(e.key, key) {
-			last = e
+		if e.end == 0 {
+			break
 		}
+		last, at = e, e.end
 	}
-	if last.start < 0 {
+	if last.end == 0 {
 		return dst, false, nil
 	}
 	return cutEntry(dst, state, last), true, nil
@@ -165,20 +176,13 @@ func (b *bag) Add(dst, state []byte, arguments Arguments, i int) ([]byte, bool, 
 }
 
 func (b *bag) put(dst, state, key []byte, times uint64) ([]byte, bool, error) {
-	n := 0
-	for e, err := range entriesOf(state) {
-		if err != nil {
-			return dst, false, err
-		}
-		if bytes.Equal(e.key, key) {
-			if !b.counted {
-				return dst, false, nil
-			}
-			return replaceEntry(dst, state, e.start, e.end, e.number+times, key, nil), true, nil
-		}
-		n++
-	}
-	if n >= b.limit {
+	e, n, err := findEntry(state, 0, key)
+	switch {
+	case err != nil:
+		return dst, false, err
+	case e.end > 0 && b.counted:
+		return replaceEntry(dst, state, e.start, e.end, e.number+times, key, nil), true, nil
+	case e.end > 0 || n >= b.limit:
 		return dst, false, nil
 	}
 	return appendEntry(append(dst, state...), times, key, nil), true, nil
@@ -192,15 +196,11 @@ func (b *bag) Remove(dst, state []byte, arguments Arguments, i int) ([]byte, boo
 }
 
 func (b *bag) take(dst, state, key []byte) ([]byte, bool, error) {
-	for e, err := range entriesOf(state) {
-		if err != nil {
-			return dst, false, err
-		}
-		if bytes.Equal(e.key, key) {
-			return countDown(dst, state, e), true, nil
-		}
+	e, _, err := findEntry(state, 0, key)
+	if err != nil || e.end == 0 {
+		return dst, false, err
 	}
-	return dst, false, nil
+	return countDown(dst, state, e), true, nil
 }
 
 // Merge puts the values of other behind those of state.

@@ -10,7 +10,7 @@ import (
 var countAggregate = Aggregate{
 	Name:  "COUNT",
 	Doc:   "The number of rows, or of those in which the argument is not null.",
-	Forms: []string{"COUNT(*)", "COUNT(T)"},
+	Forms: []string{"COUNT(*)", "COUNT(T)"}, distinct: distinctRule{function: "COUNT_DISTINCT"},
 	resolve: func(c *aggregateCall) (*AggregateSignature, error) {
 		switch {
 		case len(c.constants) > 0 || len(c.inputs) > 1:

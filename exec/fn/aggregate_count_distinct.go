@@ -15,7 +15,7 @@ var countDistinctAggregate = Aggregate{
 	Name: "COUNT_DISTINCT",
 	Doc: "The number of different values that are not null: exact up to 32768 in a group and over tables, beyond that " +
 		"an estimate with a standard error of 0.8 %.",
-	Forms: []string{"COUNT_DISTINCT(T)"},
+	Forms: []string{"COUNT_DISTINCT(T)"}, distinct: distinctRule{function: "COUNT_DISTINCT"},
 	resolve: func(c *aggregateCall) (*AggregateSignature, error) {
 		if c.single() == nil {
 			return nil, nil

@@ -1,6 +1,7 @@
 package fn
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"iter"
@@ -37,6 +38,39 @@ func entriesOf(state []byte) iter.Seq2[entry, error] {
 			at = e.end
 		}
 	}
+}
+
+// findEntry is the first entry from a place on with a key, and the number of those
+// before it. The entry is zero if there is none.
+func findEntry(state []byte, at int, key []byte) (e entry, n int, err error) {
+	for ; at < len(state); n++ {
+		if end := shortEntry(state, at); end > 0 && string(state[at+2:end-1]) != string(key) {
+			at = end
+			continue
+		}
+		if e, err = readEntry(state, at); err != nil {
+			return entry{}, n, err
+		}
+		if bytes.Equal(e.key, key) {
+			return e, n, nil
+		}
+		at = e.end
+	}
+	return entry{}, n, nil
+}
+
+// shortEntry is the end of the entry at a place if its number has one byte, its
+// key fewer than 128 and its row none; else 0. Most entries are so, and this is
+// much faster than readEntry.
+func shortEntry(state []byte, at int) int {
+	if at+3 > len(state) || state[at]|state[at+1] >= 0x80 {
+		return 0
+	}
+	end := at + int(state[at+1]) + 3
+	if end > len(state) || state[end-1] != 0 {
+		return 0
+	}
+	return end
 }
 
 func readEntry(state []byte, at int) (entry, error) {

@@ -17,7 +17,7 @@ var minimumAggregate = extremeAggregate("MIN", "least", -1)
 func extremeAggregate(name, word string, sign int) Aggregate {
 	a := Aggregate{
 		Name: name,
-		Doc:  "The " + word + " of the values that are not null, null if there are none.",
+		Doc:  "The " + word + " of the values that are not null, null if there are none.", distinct: distinctRule{function: name},
 		resolve: func(c *aggregateCall) (*AggregateSignature, error) {
 			t := c.single()
 			if t == nil || !ordered(t) {

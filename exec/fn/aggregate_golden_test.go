@@ -15,8 +15,9 @@ import (
 var useNames = map[string]Use{"stream": StreamUse, "table": TableUse, "session": SessionUse}
 
 // TestAggregateGolden runs the files of testdata/aggregate; -rewrite writes what
-// comes out. The first line of a block is `USE NAME(types; constants)`, then comes a
-// line a step, whose result it prints:
+// comes out. The first line of a block is `USE NAME([DISTINCT] types; constants)
+// [FILTER]`, then comes a line a step, whose result it prints. With FILTER the first
+// value of a row is the condition.
 //
 //   - values    a row comes in
 //   - values    a row is taken out
@@ -43,7 +44,9 @@ func TestAggregateGolden(t *testing.T) {
 func goldenCall(d *datadriven.TestData) (string, error) {
 	head, steps, _ := strings.Cut(d.Input, "\n")
 	use, written, _ := strings.Cut(head, " ")
+	written, filtered := strings.CutSuffix(written, " FILTER")
 	name, arguments, _ := strings.Cut(strings.TrimSuffix(written, ")"), "(")
+	arguments, distinct := strings.CutPrefix(arguments, "DISTINCT ")
 	columns, constants, _ := strings.Cut(arguments, ";")
 	var inputs []*types.Type
 	for _, part := range splitTop(columns) {
@@ -53,9 +56,13 @@ func goldenCall(d *datadriven.TestData) (string, error) {
 	for _, part := range splitTop(constants) {
 		literals = append(literals, parseLiteral(part))
 	}
-	s, err := ResolveAggregate(name, inputs, literals, useNames[use])
+	call := aggregateUse{name: name, inputs: inputs, constants: literals, distinct: distinct}
+	s, err := call.signature(useNames[use])
 	if err != nil {
 		return "", err
+	}
+	if filtered {
+		s = s.Filtered()
 	}
 	out := s.Result.String() + "\n"
 	run := goldenRun{signature: s, groups: []*group{groupOf(s)}}

@@ -14,6 +14,9 @@ var histogramAggregate = Aggregate{
 	Name:  "HISTOGRAM",
 	Doc:   "How often each text that is not null is there, for the first 1000 different texts.",
 	Forms: []string{"HISTOGRAM(STRING)"},
+	distinct: distinctRule{
+		refused: "each text would be there once", hint: "use COLLECT_SET for the different texts",
+	},
 	resolve: func(c *aggregateCall) (*AggregateSignature, error) {
 		if t := c.single(); t == nil || t.Kind != types.KindString {
 			return nil, nil

@@ -20,6 +20,9 @@ func offsetAggregate(name, word string, latest bool) Aggregate {
 		Doc: "The value that came " + word + ", or the n that came " + word + " as an ARRAY; nulls are left out unless the BOOLEAN says " +
 			"false. Where rows are taken out of a table's group, the last of equal values goes.",
 		literals: func(n int) int { return max(n-1, 0) },
+		distinct: distinctRule{
+			refused: "it goes by the order in which rows came", hint: "use COLLECT_SET for the different values in the order in which they first came",
+		},
 	}
 	for _, parameters := range []string{"T", "T, BOOLEAN", "T, INTEGER", "T, INTEGER, BOOLEAN"} {
 		a.Forms = append(a.Forms, name+"("+parameters+")")

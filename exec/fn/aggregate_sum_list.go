@@ -9,6 +9,9 @@ var sumListAggregate = Aggregate{
 	Name:  "SUM_LIST",
 	Doc:   "The sum of the elements that are not null of all arrays, 0 if there are none.",
 	Forms: []string{"SUM_LIST(ARRAY<INTEGER>)", "SUM_LIST(ARRAY<BIGINT>)", "SUM_LIST(ARRAY<DOUBLE>)", "SUM_LIST(ARRAY<DECIMAL>)"},
+	distinct: distinctRule{
+		refused: "it adds up the elements of arrays", hint: "write SUM_LIST(ARRAY_DISTINCT(..)) for the different elements of each array",
+	},
 	resolve: func(c *aggregateCall) (*AggregateSignature, error) {
 		t := c.single()
 		if t == nil || t.Kind != types.KindArray || !t.Elem.Numeric() {

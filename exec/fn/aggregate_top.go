@@ -13,6 +13,7 @@ var topAggregate = Aggregate{
 	Doc: "The k greatest values that are not null, the greatest first, with further columns of their rows as " +
 		"ARRAY<STRUCT<sort_col, col0, ..>>.",
 	Forms:    []string{"TOPK(T, INTEGER)", "TOPK(T, U.., INTEGER)"},
+	distinct: distinctRule{function: "TOPKDISTINCT"},
 	literals: func(n int) int { return min(n, 1) },
 	resolve:  func(c *aggregateCall) (*AggregateSignature, error) { return resolveTop(c, "TOPK", false) },
 }
@@ -21,6 +22,7 @@ var topDistinctAggregate = Aggregate{
 	Name:     "TOPKDISTINCT",
 	Doc:      "The k greatest different values that are not null, the greatest first.",
 	Forms:    []string{"TOPKDISTINCT(T, INTEGER)"},
+	distinct: distinctRule{function: "TOPKDISTINCT"},
 	literals: func(n int) int { return min(n, 1) },
 	resolve:  func(c *aggregateCall) (*AggregateSignature, error) { return resolveTop(c, "TOPKDISTINCT", true) },
 }

@@ -2,9 +2,6 @@ package fn
 
 import (
 	"errors"
-	"fmt"
-	"math"
-	"strings"
 	"time"
 
 	"millrace/sql/types"
@@ -36,27 +33,27 @@ var timeFunctions = []*Function{
 		Overloads: []*Overload{{Signature: "(STRING, STRING) TIME", Row: parseTime}},
 	},
 	{
-		Name: "DATEADD", Doc: "Adds a number of units to a date.",
+		Name: "DATEADD", Doc: "Adds a number of units to a date; YEARS, QUARTERS and MONTHS by the calendar.",
 		Overloads: []*Overload{{Signature: "(STRING, INTEGER, DATE) DATE", Check: checkUnit, Row: addToDate(1)}},
 	},
 	{
-		Name: "DATESUB", Doc: "Takes a number of units from a date.",
+		Name: "DATESUB", Doc: "Takes a number of units from a date; YEARS, QUARTERS and MONTHS by the calendar.",
 		Overloads: []*Overload{{Signature: "(STRING, INTEGER, DATE) DATE", Check: checkUnit, Row: addToDate(-1)}},
 	},
 	{
 		Name: "TIMEADD", Doc: "Adds a number of units to a time of day, past midnight from its start.",
-		Overloads: []*Overload{{Signature: "(STRING, INTEGER, TIME) TIME", Check: checkUnit, Row: addToTime(1)}},
+		Overloads: []*Overload{{Signature: "(STRING, INTEGER, TIME) TIME", Check: checkTimeUnit, Row: addToTime(1)}},
 	},
 	{
 		Name: "TIMESUB", Doc: "Takes a number of units from a time of day, past midnight from its end.",
-		Overloads: []*Overload{{Signature: "(STRING, INTEGER, TIME) TIME", Check: checkUnit, Row: addToTime(-1)}},
+		Overloads: []*Overload{{Signature: "(STRING, INTEGER, TIME) TIME", Check: checkTimeUnit, Row: addToTime(-1)}},
 	},
 	{
-		Name: "TIMESTAMPADD", Doc: "Adds a number of units to a timestamp.",
+		Name: "TIMESTAMPADD", Doc: "Adds a number of units to a timestamp; YEARS, QUARTERS and MONTHS by the calendar, in UTC.",
 		Overloads: []*Overload{{Signature: "(STRING, INTEGER, TIMESTAMP) TIMESTAMP", Check: checkUnit, Row: addToTimestamp(1)}},
 	},
 	{
-		Name: "TIMESTAMPSUB", Doc: "Takes a number of units from a timestamp.",
+		Name: "TIMESTAMPSUB", Doc: "Takes a number of units from a timestamp; YEARS, QUARTERS and MONTHS by the calendar, in UTC.",
 		Overloads: []*Overload{{Signature: "(STRING, INTEGER, TIMESTAMP) TIMESTAMP", Check: checkUnit, Row: addToTimestamp(-1)}},
 	},
 	{
@@ -117,7 +114,8 @@ var (
 	errNullText  = errors.New("the text is null")
 	errTimePart  = errors.New("the pattern of a date has parts of a time")
 	errDatePart  = errors.New("the pattern of a time has parts of a date")
-	errUnit      = errors.New("the units are DAYS, HOURS, MINUTES, SECONDS and MILLISECONDS")
+	errUnit      = errors.New("the units are YEARS, QUARTERS, MONTHS, WEEKS, DAYS, HOURS, MINUTES, SECONDS and MILLISECONDS")
+	errTimeUnit  = errors.New("a time of day takes no years, quarters or months")
 	errTimeRange = errors.New("the result is out of range")
 )
 
@@ -237,76 +235,6 @@ func parseTime(c *Call, i int) error {
 		c.Out.SetInt(i, t.UnixMilli())
 	}
 	return err
-}
-
-var unitMillis = map[string]int64{
-	"DAY": millisPerDay, "HOUR": 3600_000, "MINUTE": 60_000, "SECOND": 1000, "MILLISECOND": 1,
-}
-
-// checkUnit refuses a keyword that is no unit.
-func checkUnit(arguments []Argument) error {
-	if text, ok := arguments[0].Literal.(string); ok {
-		_, err := millisOf(text)
-		return err
-	}
-	return nil
-}
-
-func millisOf(unit string) (int64, error) {
-	millis, ok := unitMillis[strings.TrimSuffix(strings.ToUpper(unit), "S")]
-	if !ok {
-		return 0, fmt.Errorf("'%s': %w", unit, errUnit)
-	}
-	return millis, nil
-}
-
-// span is the milliseconds that argument 0, a unit, and argument 1, their
-// number, say.
-func (c *Call) span(i, sign int) (int64, error) {
-	unit, err := cached(c, c.text(0, i), millisOf)
-	if err != nil {
-		return 0, err
-	}
-	return int64(sign) * unit * c.integer(1, i), nil
-}
-
-func addToTimestamp(sign int) func(c *Call, i int) error {
-	return func(c *Call, i int) error {
-		millis, err := c.span(i, sign)
-		if err != nil {
-			return err
-		}
-		start := c.integer(2, i)
-		if millis > 0 && start > math.MaxInt64-millis || millis < 0 && start < math.MinInt64-millis {
-			return errTimeRange
-		}
-		c.Out.SetInt(i, start+millis)
-		return nil
-	}
-}
-
-func addToDate(sign int) func(c *Call, i int) error {
-	return func(c *Call, i int) error {
-		millis, err := c.span(i, sign)
-		if err != nil {
-			return err
-		}
-		days, _ := types.FloorDay(c.integer(2, i)*millisPerDay + millis)
-		c.Out.SetInt(i, days)
-		return nil
-	}
-}
-
-func addToTime(sign int) func(c *Call, i int) error {
-	return func(c *Call, i int) error {
-		millis, err := c.span(i, sign)
-		if err != nil {
-			return err
-		}
-		_, rest := types.FloorDay(c.integer(2, i) + millis%millisPerDay)
-		c.Out.SetInt(i, rest)
-		return nil
-	}
 }
 
 func convertZone(c *Call, i int) error {

@@ -56,7 +56,9 @@ func appendPadded(dst []byte, v, width int) []byte {
 func formatField(dst []byte, part patternPart, t *clock) ([]byte, error) {
 	switch part.letter {
 	case 'y', 'u':
-		return formatYear(dst, part, t), nil
+		return formatYear(dst, part, t.year), nil
+	case 'Y', 'w', 'W', 'F':
+		return formatWeek(dst, part, t), nil
 	case 'M', 'L':
 		return formatName(dst, part.count, int(t.month), t.month.String()), nil
 	case 'd':
@@ -65,28 +67,41 @@ func formatField(dst []byte, part patternPart, t *clock) ([]byte, error) {
 		return appendPadded(dst, t.YearDay(), part.count), nil
 	case 'E':
 		return formatName(dst, max(part.count, 3), 0, t.Weekday().String()), nil
-	case 'e':
+	case 'e', 'c':
 		return formatName(dst, part.count, int(t.Weekday())+1, t.Weekday().String()), nil
 	case 'G':
 		if t.year > 0 {
-			return append(dst, "AD"...), nil
+			return append(dst, eras(part.count)[0]...), nil
 		}
-		return append(dst, "BC"...), nil
-	case 'Q':
-		return formatQuarter(dst, part.count, (int(t.month)+2)/3), nil
+		return append(dst, eras(part.count)[1]...), nil
+	case 'Q', 'q':
+		return formatQuarter(dst, part.count, quarterOf(t.month)), nil
 	case 'z', 'V', 'X', 'x', 'Z', 'O':
 		return formatZone(dst, part, t), nil
 	}
 	return formatClock(dst, part, t)
 }
 
-func formatYear(dst []byte, part patternPart, t *clock) []byte {
-	year := t.year
+func formatWeek(dst []byte, part patternPart, t *clock) []byte {
+	switch part.letter {
+	case 'W':
+		return appendPadded(dst, weekOfMonth(t.Time), part.count)
+	case 'F':
+		return appendPadded(dst, alignedWeek(t.Time), part.count)
+	}
+	year, week := weekOf(t.Time)
+	if part.letter == 'Y' {
+		return formatYear(dst, part, year)
+	}
+	return appendPadded(dst, week, part.count)
+}
+
+func formatYear(dst []byte, part patternPart, year int) []byte {
 	if part.letter == 'y' && year < 1 {
 		year = 1 - year
 	}
 	if part.count == 2 {
-		return appendPadded(dst, (year%100+100)%100, 2)
+		return appendPadded(dst, magnitude(year)%100, 2)
 	}
 	if year < 0 {
 		dst = append(dst, '-')
@@ -121,12 +136,14 @@ func formatName(dst []byte, count, number int, name string) []byte {
 
 func formatQuarter(dst []byte, count, quarter int) []byte {
 	switch count {
-	case 1, 2:
-		return appendPadded(dst, quarter, count)
 	case 3:
 		return append(dst, 'Q', byte('0'+quarter))
+	case 4:
+		return append(dst, quarterNames[quarter-1]...)
+	case 5:
+		return append(dst, byte('0'+quarter))
 	}
-	return append(dst, [...]string{"1st", "2nd", "3rd", "4th"}[quarter-1]+" quarter"...)
+	return appendPadded(dst, quarter, count)
 }
 
 func formatClock(dst []byte, part patternPart, t *clock) ([]byte, error) {
@@ -188,7 +205,7 @@ func formatZone(dst []byte, part patternPart, t *clock) []byte {
 			if offset == 0 {
 				return append(dst, 'Z')
 			}
-			return appendOffset(dst, offset, ":", true)
+			return appendSeconds(appendOffset(dst, offset, ":", true), offset, ":")
 		}
 		return appendOffset(dst, offset, "", true)
 	}
@@ -196,7 +213,20 @@ func formatZone(dst []byte, part patternPart, t *clock) []byte {
 	if part.count == 3 || part.count == 5 {
 		separator = ":"
 	}
-	return appendOffset(dst, offset, separator, part.count > 1)
+	dst = appendOffset(dst, offset, separator, part.count > 1)
+	if part.count > 3 {
+		dst = appendSeconds(dst, offset, separator)
+	}
+	return dst
+}
+
+// appendSeconds appends the seconds of an offset if it has any: local mean times,
+// before there were zones, do.
+func appendSeconds(dst []byte, offset int, separator string) []byte {
+	if seconds := magnitude(offset) % 60; seconds != 0 {
+		dst = appendPadded(append(dst, separator...), seconds, 2)
+	}
+	return dst
 }
 
 // formatOffset appends an offset as +2 or +2:30, of four letters as +02:00, and
@@ -206,13 +236,13 @@ func formatOffset(dst []byte, count, offset int) []byte {
 		return dst
 	}
 	if count == 4 {
-		return appendOffset(dst, offset, ":", true)
+		return appendSeconds(appendOffset(dst, offset, ":", true), offset, ":")
 	}
 	dst = appendPadded(append(dst, offsetSign(offset)), magnitude(offset)/3600, 1)
-	if minutes := magnitude(offset) / 60 % 60; minutes != 0 {
-		dst = appendPadded(append(dst, ':'), minutes, 2)
+	if rest := magnitude(offset) % 3600; rest != 0 {
+		dst = appendPadded(append(dst, ':'), rest/60, 2)
 	}
-	return dst
+	return appendSeconds(dst, offset, ":")
 }
 
 func offsetSign(offset int) byte {

@@ -11,14 +11,17 @@ var errDateText = errors.New("the text does not fit the pattern")
 
 // dateFields is what a text says about a time.
 type dateFields struct {
-	year, month, day, yearDay     int
-	hour, minute, second, nano    int
-	hour12, half                  int // half of the day: 0 AM, 1 PM
-	nanoOfDay                     int
-	hasDate, hasTime              bool
-	has12, hasYearDay, hasNanoDay bool
-	beforeChrist                  bool
-	zone                          *time.Location
+	year, month, dayOfMonth, yearDay    int
+	hasYear, hasMonth, hasDay           bool
+	hasYearDay, hasWeekYear             bool
+	weekYear, week, monthWeek, aligned  int // weeks: of the year, of the month, of seven days from its first; 0: not read
+	quarter, weekday                    int // weekday from 1, Sunday; 0: not read
+	hour, minute, second, nano          int
+	hour12, half                        int // half of the day: 0 AM, 1 PM
+	nanoOfDay                           int
+	hasDate, hasTime, has12, hasNanoDay bool
+	beforeChrist                        bool
+	zone                                *time.Location
 }
 
 // parse reads all of a text.
@@ -40,8 +43,7 @@ func (p *datePattern) parsePrefix(text string) (dateFields, error) {
 	return r.fields, nil
 }
 
-// time is the time in the zone of the text, else in the given one. A day
-// beyond the month's last becomes the last.
+// time is the time in the zone of the text, else in the given one.
 func (f *dateFields) time(zone *time.Location) (time.Time, error) {
 	if f.zone != nil {
 		zone = f.zone
@@ -57,18 +59,15 @@ func (f *dateFields) time(zone *time.Location) (time.Time, error) {
 	if f.hasNanoDay {
 		hour, minute, second, nano = 0, 0, f.nanoOfDay/1e9, f.nanoOfDay%1e9
 	}
-	month, day := time.Month(f.month), f.day
-	if f.hasYearDay {
-		month, day = time.January, f.yearDay
-	} else if f.month < 1 || f.month > 12 || f.day < 1 || f.day > 31 {
-		return time.Time{}, errDateText
-	} else if last := time.Date(f.year, month+1, 0, 0, 0, 0, 0, time.UTC).Day(); day > last {
-		day = last
-	}
 	if hour > 23 || minute > 59 || second > 59 && !f.hasNanoDay {
 		return time.Time{}, errDateText
 	}
-	return instantOf(time.Date(f.year, month, day, hour, minute, second, nano, time.UTC), zone), nil
+	day, err := f.date()
+	if err != nil {
+		return day, err
+	}
+	moment := time.Duration(hour)*time.Hour + time.Duration(minute)*time.Minute + time.Duration(second)*time.Second
+	return instantOf(day.Add(moment+time.Duration(nano)), zone), nil
 }
 
 type dateReader struct {
@@ -78,7 +77,7 @@ type dateReader struct {
 }
 
 func newDateReader(text string) dateReader {
-	return dateReader{text: text, fields: dateFields{year: 1970, month: 1, day: 1}}
+	return dateReader{text: text, fields: dateFields{year: 1970, month: 1, dayOfMonth: 1}}
 }
 
 func (r *dateReader) parts(parts []patternPart) bool {
@@ -154,34 +153,30 @@ func (r *dateReader) field(part patternPart, reserve int) bool {
 	f := &r.fields
 	switch part.letter {
 	case 'y', 'u':
-		f.hasDate = true
-		return r.year(part, reserve)
+		f.hasDate, f.hasYear = true, true
+		f.year, ok = r.year(part, reserve)
 	case 'M', 'L':
-		f.hasDate = true
+		f.hasDate, f.hasMonth = true, true
 		if part.count > 2 {
 			f.month, ok = r.name(monthNames, part.count)
 			return ok
 		}
 		f.month, ok = r.two(part, reserve)
 	case 'd':
-		f.hasDate = true
-		f.day, ok = r.two(part, reserve)
+		f.hasDate, f.hasDay = true, true
+		f.dayOfMonth, ok = r.two(part, reserve)
 	case 'D':
 		f.hasDate, f.hasYearDay = true, true
 		f.yearDay, ok = r.number(part.count, 3, reserve)
 		ok = ok && f.yearDay >= 1 && f.yearDay <= 366
-	case 'E':
-		_, ok = r.name(dayNames, max(part.count, 3))
-	case 'e':
-		if part.count > 2 {
-			_, ok = r.name(dayNames, part.count)
-		} else {
-			_, ok = r.number(1, 1, 0)
-		}
+	case 'E', 'e', 'c':
+		return r.weekday(part)
 	case 'G':
-		return r.era()
-	case 'Q':
-		_, ok = r.number(1, part.count, 0)
+		return r.era(part)
+	case 'Q', 'q':
+		return r.quarter(part)
+	case 'Y', 'w', 'W', 'F':
+		return r.week(part, reserve)
 	case 'z', 'V', 'X', 'x', 'Z', 'O':
 		return r.zone()
 	default:
@@ -190,7 +185,63 @@ func (r *dateReader) field(part patternPart, reserve int) bool {
 	return ok
 }
 
-func (r *dateReader) year(part patternPart, reserve int) bool {
+func (r *dateReader) weekday(part patternPart) bool {
+	f := &r.fields
+	ok := true
+	if part.letter == 'E' || part.count > 2 {
+		f.weekday, ok = r.name(dayNames, max(part.count, 3))
+		return ok
+	}
+	f.weekday, ok = r.number(part.count, part.count, 0)
+	return ok && f.weekday >= 1 && f.weekday <= daysPerWeek
+}
+
+var quarterNames = []string{"1st quarter", "2nd quarter", "3rd quarter", "4th quarter"}
+
+func (r *dateReader) quarter(part patternPart) bool {
+	f := &r.fields
+	f.hasDate = true
+	ok := true
+	switch part.count {
+	case 4:
+		f.quarter, ok = r.name(quarterNames, part.count)
+		return ok
+	case 3:
+		if !r.word("Q") {
+			return false
+		}
+		f.quarter, ok = r.number(1, 1, 0)
+	case 5:
+		f.quarter, ok = r.number(1, 1, 0)
+	default:
+		f.quarter, ok = r.number(part.count, part.count, 0)
+	}
+	return ok && f.quarter >= 1 && f.quarter <= 4
+}
+
+// week reads years of weeks and weeks.
+func (r *dateReader) week(part patternPart, reserve int) bool {
+	f := &r.fields
+	f.hasDate = true
+	ok := true
+	switch part.letter {
+	case 'Y':
+		f.hasWeekYear = true
+		f.weekYear, ok = r.year(part, reserve)
+		return ok
+	case 'w':
+		f.week, ok = r.number(part.count, 2, reserve)
+		return ok && f.week >= 1 && f.week <= 53
+	case 'W':
+		f.monthWeek, ok = r.number(1, 1, 0)
+		return ok && f.monthWeek >= 1 && f.monthWeek <= 6
+	}
+	f.aligned, ok = r.number(1, 1, 0)
+	return ok && f.aligned >= 1 && f.aligned <= 5
+}
+
+// year reads a year; of two digits it is one from 2000 to 2099.
+func (r *dateReader) year(part patternPart, reserve int) (int, bool) {
 	sign := 1
 	if r.at < len(r.text) && part.count != 2 && (r.text[r.at] == '-' || r.text[r.at] == '+') {
 		if r.text[r.at] == '-' {
@@ -200,18 +251,28 @@ func (r *dateReader) year(part patternPart, reserve int) bool {
 	}
 	if part.count == 2 {
 		v, ok := r.number(2, 2, 0)
-		r.fields.year = 2000 + v
-		return ok
+		return 2000 + v, ok
 	}
 	v, ok := r.number(part.count, 9, reserve)
-	r.fields.year = sign * v
-	return ok && v <= 999999
+	return sign * v, ok && v <= 999999
 }
 
-func (r *dateReader) era() bool {
-	for _, era := range []string{"AD", "BC"} {
+// eras are the names of the times after and before Christ, by the number of
+// letters.
+func eras(count int) []string {
+	switch count {
+	case 4:
+		return []string{"Anno Domini", "Before Christ"}
+	case 5:
+		return []string{"A", "B"}
+	}
+	return []string{"AD", "BC"}
+}
+
+func (r *dateReader) era(part patternPart) bool {
+	for n, era := range eras(part.count) {
 		if r.word(era) {
-			r.fields.beforeChrist = era == "BC"
+			r.fields.beforeChrist = n == 1
 			return true
 		}
 	}

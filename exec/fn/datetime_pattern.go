@@ -7,8 +7,8 @@ import (
 )
 
 // datePattern is a compiled pattern of Java's DateTimeFormatter. Letters that
-// it knows: G u y M L d D Q E e a H h K k m s S n N A z V X x Z O, text in
-// quotes, other characters for themselves, and [ ] around optional parts.
+// it knows: G u y Y M L w W d D F Q q E e c a H h K k m s S n N A z V X x Z O,
+// text in quotes, other characters for themselves, and [ ] around optional parts.
 // Month and day names are English. Texts are read without regard to case.
 type datePattern struct{ parts []patternPart }
 
@@ -21,7 +21,12 @@ type patternPart struct {
 
 var errPattern = errors.New("bad date pattern")
 
-const patternLetters = "GuyMLdDQEeaHhKkmsSnNAzVXxZO"
+// patternLetters are the letters with how many of each may stand in a row.
+var patternLetters = map[byte]int{
+	'G': 5, 'u': 19, 'y': 19, 'Y': 19, 'M': 5, 'L': 5, 'w': 2, 'W': 1, 'd': 2, 'D': 3, 'F': 1, 'Q': 5, 'q': 5,
+	'E': 5, 'e': 5, 'c': 5, 'a': 1, 'H': 2, 'h': 2, 'K': 2, 'k': 2, 'm': 2, 's': 2, 'S': 9, 'n': 19, 'N': 19, 'A': 19,
+	'z': 4, 'V': 2, 'X': 5, 'x': 5, 'Z': 5, 'O': 4,
+}
 
 // maxPatternDepth bounds optional parts inside each other.
 const maxPatternDepth = 16
@@ -93,11 +98,14 @@ func (c *patternCompiler) letters(b byte) (patternPart, error) {
 		c.at++
 		count++
 	}
-	if strings.IndexByte(patternLetters, b) < 0 {
+	most, known := patternLetters[b]
+	switch {
+	case !known:
 		return patternPart{}, fmt.Errorf("%w: unknown letter %c", errPattern, b)
-	}
-	if count > 19 || strings.IndexByte("dHhKkms", b) >= 0 && count > 2 || b == 'D' && count > 3 || b == 'S' && count > 9 {
+	case count > most:
 		return patternPart{}, fmt.Errorf("%w: too many %c", errPattern, b)
+	case b == 'V' && count != 2, b == 'c' && count == 2, b == 'O' && count != 1 && count != 4:
+		return patternPart{}, fmt.Errorf("%w: %c cannot stand %d times", errPattern, b, count)
 	}
 	return patternPart{letter: b, count: count}, nil
 }
@@ -127,11 +135,13 @@ func (c *patternCompiler) quoted() (string, error) {
 // fixedWidth is the number of digits that a part always has when read, or 0.
 func (p patternPart) fixedWidth() int {
 	switch p.letter {
-	case 'u', 'y':
-		if p.count == 2 {
-			return 2
+	case 'W', 'F':
+		return 1
+	case 'e', 'c':
+		if p.count <= 2 {
+			return p.count
 		}
-	case 'M', 'L', 'd', 'H', 'h', 'K', 'k', 'm', 's':
+	case 'u', 'y', 'Y', 'M', 'L', 'w', 'd', 'H', 'h', 'K', 'k', 'm', 's':
 		if p.count == 2 {
 			return 2
 		}

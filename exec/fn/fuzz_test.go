@@ -17,6 +17,9 @@ func FuzzDatePattern(f *testing.F) {
 		{"D yy E G Q VV", "127 20 Wed AD 2 Europe/Berlin"},
 		{"[[['", "x"},
 		{"A N n e k K", "1 2 3 4 5 6"},
+		{"YYYY-'W'ww-e", "2024-W20-2"},
+		{"yyyy-MM W F c eeee QQQQ", "2024-05 2 2 3 Tuesday 2nd quarter"},
+		{"Yw[W]F GGGGG q", "202420 A 2"},
 	} {
 		f.Add(seed[0], seed[1])
 	}

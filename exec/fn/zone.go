@@ -39,6 +39,12 @@ func zoneOf(name string) (*time.Location, error) {
 	return zone, nil
 }
 
+// IsZone tells whether functions know a zone by this name.
+func IsZone(name string) bool {
+	_, err := zoneOf(name)
+	return err == nil
+}
+
 // namedZone is a zone that a call used last, so that no lock is needed.
 type namedZone struct {
 	name string

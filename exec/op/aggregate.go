@@ -122,25 +122,11 @@ func (a *aggregate) pushRows(b *column.Batch) error {
 	s := &a.steps
 	table := s.table(a.store, 0)
 	for _, i := range b.Selection {
-		if a.takesPart(b, i) {
+		if a.env.takesPart(a.groupColumns, b, i) {
 			s.add(table, s.key(a.groupColumns, i), -1, i)
 		}
 	}
 	return a.run(b)
-}
-
-// takesPart tells whether a stream's row has all that an aggregation needs, and
-// counts it if not.
-func (a *aggregate) takesPart(b *column.Batch, i int32) bool {
-	if !b.Present.Get(int(i)) {
-		a.env.count(NullValue, b, i)
-		return false
-	}
-	if anyNull(a.groupColumns, int(i)) {
-		a.env.count(NullKey, b, i)
-		return false
-	}
-	return true
 }
 
 // pushChanges takes the changes of a table: the row before out of its group, the
@@ -183,7 +169,7 @@ func (a *aggregate) pushChanges(b *column.Batch) error {
 func (a *aggregate) pushWindowed(b *column.Batch) error {
 	before := a.loadStreamTime()
 	for _, i := range b.Selection {
-		if !a.takesPart(b, i) {
+		if !a.env.takesPart(a.groupColumns, b, i) {
 			continue
 		}
 		if err := a.advance(b, b.Times[i]); err != nil {

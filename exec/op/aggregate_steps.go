@@ -75,12 +75,18 @@ func (s *steps) add(table, key, out, in int32) {
 	s.tableOf = append(s.tableOf, table)
 }
 
-// locate finds the rows of all steps, with one lookup a table.
-func (s *steps) locate() error {
+// locate finds the rows of all steps, with one lookup a table, and adds those that
+// do not exist.
+func (s *steps) locate() error { return s.lookUp((*state.Table).FindOrAdd) }
+
+// find is like locate, but adds no rows.
+func (s *steps) find() error { return s.lookUp((*state.Table).Find) }
+
+func (s *steps) lookUp(find func(*state.Table, *state.Keys, []int32, []state.Row) error) error {
 	s.rows = sized(s.rows, s.len())
 	s.keyRows = sized(s.keyRows, s.keys.Len())
 	if len(s.tables) == 1 {
-		if err := s.tables[0].FindOrAdd(&s.keys, nil, s.keyRows); err != nil {
+		if err := find(s.tables[0], &s.keys, nil, s.keyRows); err != nil {
 			return err
 		}
 		for k, key := range s.keyOf {
@@ -97,7 +103,7 @@ func (s *steps) locate() error {
 		for _, k := range of {
 			s.wanted = append(s.wanted, s.keyOf[k])
 		}
-		if err := table.FindOrAdd(&s.keys, s.wanted, s.keyRows); err != nil {
+		if err := find(table, &s.keys, s.wanted, s.keyRows); err != nil {
 			return err
 		}
 		for _, k := range of {

@@ -100,6 +100,40 @@ func BenchmarkAggregate(b *testing.B) {
 	}
 }
 
+// BenchmarkGrowingList puts 100,000 values into one list, with a commit after each
+// 10,000.
+func BenchmarkGrowingList(b *testing.B) {
+	for _, call := range []string{"COLLECT_LIST A", "COLLECT_SET A"} {
+		b.Run(call, func(b *testing.B) {
+			subgraph := subgraphOf(aggregateOf(stream("K STRING key, A BIGINT"), "K", nil, call))
+			list := batches(subgraph.Inputs[0].Schema(), 100, 1)
+			number := int64(0)
+			for _, batch := range list {
+				for i := range batch.Len {
+					batch.Columns[1].SetInt(i, number%2000)
+					number++
+				}
+			}
+			b.ReportAllocs()
+			for range b.N {
+				h := newBench(b, subgraph, true)
+				for k, batch := range list {
+					batch.SelectAll()
+					if err := h.pipeline.Push(0, batch); err != nil {
+						b.Fatal(err)
+					}
+					if k%10 == 9 {
+						if err := h.commit(); err != nil {
+							b.Fatal(err)
+						}
+					}
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(number), "ns/row")
+		})
+	}
+}
+
 func BenchmarkJoinStreamTable(b *testing.B) {
 	const keys = 100_000
 	right := table("K STRING key, NAME STRING, CITY STRING, AGE BIGINT, SCORE BIGINT")

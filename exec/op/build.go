@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"millrace/planner/catalog"
 	"millrace/planner/plan"
 	"millrace/state"
 )
@@ -28,7 +29,7 @@ func (b *builder) build(node plan.Node, next Operator) error {
 	case *plan.Unnest:
 		return add(b, newUnnest, n, n.Input, next)
 	case *plan.Aggregate:
-		return add(b, newAggregate, n, n.Input, next)
+		return add(b, aggregateOperator(n), n, n.Input, next)
 	case *plan.StreamTableJoin:
 		if err := b.input(n.Right, nil); err != nil {
 			return err
@@ -36,6 +37,22 @@ func (b *builder) build(node plan.Node, next Operator) error {
 		return add(b, newJoinStreamTable, n, n.Left, next)
 	}
 	return fmt.Errorf("no operator runs %s", node.Describe())
+}
+
+// aggregateOperator is what makes the operator of an aggregation: the kind of its
+// windows decides.
+func aggregateOperator(node *plan.Aggregate) func(*plan.Aggregate, *Environment, Operator) (Operator, error) {
+	if node.Window != nil {
+		switch node.Window.Kind {
+		case catalog.Session:
+			return newSessionAggregate
+		case catalog.Sliding:
+			return newSlidingAggregate
+		}
+	}
+	return func(node *plan.Aggregate, env *Environment, next Operator) (Operator, error) {
+		return newAggregate(node, env, next)
+	}
 }
 
 // add makes the operator of a node with one input.
@@ -95,6 +112,12 @@ func storeLayout(node plan.Node, name string) (layout state.Layout, found bool, 
 			groups, err := newGroupState(n)
 			if err != nil {
 				return state.Layout{}, false, err
+			}
+			if n.Window != nil && n.Window.Kind == catalog.Session {
+				return sessionLayout(groups), true, nil
+			}
+			if n.Window != nil && n.Window.Kind == catalog.Sliding {
+				return slidingLayout, true, nil
 			}
 			return groups.layout(), true, nil
 		}

@@ -19,7 +19,6 @@ func TestBuildRefuses(t *testing.T) {
 		s.Output.KeepsBefore = false
 		return s
 	}
-	session := &plan.Window{Kind: catalog.Session, Gap: 5}
 	withoutStore := table(tableColumns)
 	withoutStore.Store = ""
 	windowedRight := table(tableColumns)
@@ -53,7 +52,8 @@ func TestBuildRefuses(t *testing.T) {
 		}), "aggregate TOPK(A, K): parameter K is no literal"},
 		{"window of a table", subgraphOf(aggregateOf(table(tableColumns), "G", tumbling(10, 0), "COUNT")), "windowed aggregation of a table"},
 		{"final without window", subgraphOf(final(aggregateOf(stream(streamColumns), "G", nil, "COUNT"))), "EMIT FINAL needs a window"},
-		{"session", subgraphOf(aggregateOf(stream(streamColumns), "G", session, "COUNT")), "no operator runs SESSION windows"},
+		{"session of no gap", subgraphOf(aggregateOf(stream(streamColumns), "G", sessions(0, 5), "COUNT")), "window of gap 0"},
+		{"session of a table", subgraphOf(aggregateOf(table(tableColumns), "G", sessions(5, 0), "COUNT")), "windowed aggregation of a table"},
 		{"window of no size", subgraphOf(aggregateOf(stream(streamColumns), "G", tumbling(0, 0), "COUNT")), "window of size 0"},
 		{"table without store", subgraphOf(joinOf(plan.InnerJoin, stream(streamColumns), "K", withoutStore)), "has no store"},
 		{"windowed table", subgraphOf(joinOf(plan.InnerJoin, stream(streamColumns), "K", windowedRight)), "its key has a window"},
@@ -84,7 +84,7 @@ func TestBuildRefuses(t *testing.T) {
 func TestBuildPassesOnAStoreThatDoesNotOpen(t *testing.T) {
 	broken := errors.New("broken")
 	env := &Environment{Store: func(string) (*state.Store, error) { return nil, broken }, Expressions: &expr.Environment{}}
-	for _, name := range []string{"table", "count", "inner join"} {
+	for _, name := range []string{"table", "count", "session", "inner join"} {
 		if _, err := Build(planNamed(t, name), env, &textSink{}); !errors.Is(err, broken) {
 			t.Errorf("%s: error %v", name, err)
 		}

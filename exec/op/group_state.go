@@ -37,7 +37,7 @@ type groupState struct {
 const arrivalName = "arrival"
 
 // callArguments are the argument columns of one call, of the rows that come in
-// and of the rows that are taken out.
+// and of the rows that are taken out. The condition of FILTER is the first one.
 type callArguments struct {
 	columns       []int
 	after, before fn.Arguments
@@ -53,6 +53,7 @@ type fixedCall struct {
 type variableCall struct {
 	callArguments
 	fn.Variable
+	appender fn.Appender // of the last call's state, if it is one
 }
 
 func newGroupState(node *plan.Aggregate) (*groupState, error) {
@@ -62,10 +63,12 @@ func newGroupState(node *plan.Aggregate) (*groupState, error) {
 		if err != nil {
 			return nil, fmt.Errorf("aggregate %s: %w", call.Name, err)
 		}
-		arguments := callArguments{
-			columns: call.Arguments, result: i, name: call.Name,
-			after: make(fn.Arguments, len(call.Arguments)), before: make(fn.Arguments, len(call.Arguments)),
+		arguments := callArguments{columns: call.Arguments, result: i, name: call.Name}
+		if call.Filtered {
+			arguments.columns = append([]int{call.Filter}, call.Arguments...)
 		}
+		arguments.after = make(fn.Arguments, len(arguments.columns))
+		arguments.before = make(fn.Arguments, len(arguments.columns))
 		if signature.Arrival {
 			if g.arrivals == nil {
 				g.arrivals = column.New(types.Bigint, 0)
@@ -77,7 +80,10 @@ func newGroupState(node *plan.Aggregate) (*groupState, error) {
 			g.lengths += fixed.Width()
 			continue
 		}
-		g.variable = append(g.variable, variableCall{arguments, signature.Variable()})
+		g.variable = append(g.variable, variableCall{callArguments: arguments, Variable: signature.Variable()})
+	}
+	if last := len(g.variable) - 1; last >= 0 {
+		g.variable[last].appender, _ = g.variable[last].Variable.(fn.Appender)
 	}
 	g.size = g.lengths + lengthBytes*len(g.variable)
 	return g, nil
@@ -103,7 +109,17 @@ func resolveCall(call *plan.AggregateCall, use fn.Use) (*fn.AggregateSignature, 
 		}
 		constants[k] = literal.Value
 	}
-	return fn.ResolveAggregate(call.Function, call.Inputs, constants, use)
+	signature, err := fn.ResolveAggregate(call.Function, call.Inputs, constants, use)
+	if err != nil {
+		return nil, err
+	}
+	if call.Distinct {
+		signature = signature.Distinct(use)
+	}
+	if call.Filtered {
+		signature = signature.Filtered()
+	}
+	return signature, nil
 }
 
 func (g *groupState) layout() state.Layout { return state.Layout{Fixed: g.size} }
@@ -165,15 +181,40 @@ func (g *groupState) changeVariable(t *state.Table, row state.Row, cells []byte,
 			}
 		}
 		if add >= 0 {
-			next, changed, err := call.Add(g.next[:0], g.part(cells, t.Variable(row), c), call.after, int(add))
-			if err != nil {
+			if err := g.addVariable(t, row, cells, c, int(add)); err != nil {
 				return fmt.Errorf("%s: %w", call.name, err)
 			}
-			g.next = next
-			if changed {
-				g.setPart(t, row, cells, c, next)
-			}
 		}
+	}
+	return nil
+}
+
+// addVariable puts a row into one variable call. The state that stands last is
+// extended in place where it can be: a list of n values takes n steps, not n*n.
+func (g *groupState) addVariable(t *state.Table, row state.Row, cells []byte, call, add int) error {
+	c := &g.variable[call]
+	part := g.part(cells, t.Variable(row), call)
+	if c.appender != nil {
+		tail, ok, err := c.appender.Append(g.next[:0], part, c.after, add)
+		if err != nil {
+			return err
+		}
+		g.next = tail
+		if ok {
+			if len(tail) > 0 {
+				t.ExtendVariable(row, tail)
+				g.setLength(cells, call, len(part)+len(tail))
+			}
+			return nil
+		}
+	}
+	next, changed, err := c.Add(g.next[:0], part, c.after, add)
+	if err != nil {
+		return err
+	}
+	g.next = next
+	if changed {
+		g.setPart(t, row, cells, call, next)
 	}
 	return nil
 }
@@ -193,7 +234,11 @@ func (g *groupState) setPart(t *state.Table, row state.Row, cells []byte, call i
 	} else {
 		t.SetVariable(row, part)
 	}
-	binary.LittleEndian.PutUint32(cells[g.lengths+lengthBytes*call:], uint32(len(part)))
+	g.setLength(cells, call, len(part))
+}
+
+func (g *groupState) setLength(cells []byte, call, length int) {
+	binary.LittleEndian.PutUint32(cells[g.lengths+lengthBytes*call:], uint32(length))
 }
 
 // report takes the fault of a result that is null for it.

@@ -42,7 +42,13 @@ type reporter interface {
 
 func newHarness(t reporter, subgraph *plan.Subgraph, holdBack bool) *harness {
 	t.Helper()
-	task, err := state.Open(state.Options{})
+	return newHarnessOver(t, subgraph, holdBack, state.Options{})
+}
+
+// newHarnessOver keeps the state as the options say.
+func newHarnessOver(t reporter, subgraph *plan.Subgraph, holdBack bool, options state.Options) *harness {
+	t.Helper()
+	task, err := state.Open(options)
 	if err != nil {
 		t.Fatal(err)
 	}

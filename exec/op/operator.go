@@ -51,3 +51,17 @@ func (env *Environment) count(counter Counter, b *column.Batch, row int32) {
 		env.Count(counter, b, row)
 	}
 }
+
+// takesPart tells whether a stream's row has all that an aggregation by groups
+// needs, and counts it if not.
+func (env *Environment) takesPart(groups []*column.Vector, b *column.Batch, i int32) bool {
+	if !b.Present.Get(int(i)) {
+		env.count(NullValue, b, i)
+		return false
+	}
+	if anyNull(groups, int(i)) {
+		env.count(NullKey, b, i)
+		return false
+	}
+	return true
+}

@@ -23,7 +23,8 @@ type Pipeline struct {
 
 // Build makes the operators of a subgraph. Batches of input i, decoded as its
 // node's Output says, go to Push(i, ..); the subgraph's root is not built but
-// stands for sink, which gets what its Input puts out, on port 0.
+// stands for sink, which gets what its Input puts out, on port 0. sink is nil
+// where the root only keeps what its input stores.
 func Build(subgraph *plan.Subgraph, env *Environment, sink Operator) (*Pipeline, error) {
 	b := builder{env: env, inputs: subgraph.Inputs}
 	b.pipeline.Entries = make([]Entry, len(subgraph.Inputs))
@@ -39,7 +40,9 @@ func Build(subgraph *plan.Subgraph, env *Environment, sink Operator) (*Pipeline,
 			return nil, fmt.Errorf("subgraph %d: input %d is not part of the tree", subgraph.ID, i)
 		}
 	}
-	b.pipeline.operators = append(b.pipeline.operators, sink)
+	if sink != nil {
+		b.pipeline.operators = append(b.pipeline.operators, sink)
+	}
 	return &b.pipeline, nil
 }
 

@@ -85,6 +85,14 @@ func projectOf(input plan.Node, columns ...plan.NamedExpr) *plan.Project {
 	return p
 }
 
+// withCondition adds the columns G and A, and P, which is A > 2.
+func withCondition(input plan.Node) *plan.Project {
+	return projectOf(input,
+		plan.NamedExpr{Name: "G", Expr: columnExpr(input, "G")},
+		plan.NamedExpr{Name: "A", Expr: columnExpr(input, "A")},
+		plan.NamedExpr{Name: "P", Expr: must(expr.NewCompare(">", columnExpr(input, "A"), number(2)))})
+}
+
 func tumbling(size, grace int64) *plan.Window {
 	return &plan.Window{Kind: catalog.Tumbling, Size: size, Advance: size, Grace: grace}
 }
@@ -93,7 +101,16 @@ func hopping(size, advance, grace int64) *plan.Window {
 	return &plan.Window{Kind: catalog.Hopping, Size: size, Advance: advance, Grace: grace}
 }
 
-// aggregateOf groups by columns; calls read `COUNT`, `SUM A`, `TOPK A 2`.
+func sliding(size, grace int64) *plan.Window {
+	return &plan.Window{Kind: catalog.Sliding, Size: size, Grace: grace}
+}
+
+func sessions(gap, grace int64) *plan.Window {
+	return &plan.Window{Kind: catalog.Session, Gap: gap, Grace: grace}
+}
+
+// aggregateOf groups by columns; calls read `COUNT`, `SUM A`, `TOPK A 2`, `SUM A
+// DISTINCT`, `SUM A IF P`.
 func aggregateOf(input plan.Node, groups string, window *plan.Window, calls ...string) *plan.Aggregate {
 	a := &plan.Aggregate{Input: input, Window: window, Store: "AGG"}
 	a.Output = plan.Schema{Changes: true, KeepsBefore: true, WindowStart: -1, WindowEnd: -1}
@@ -113,7 +130,15 @@ func aggregateOf(input plan.Node, groups string, window *plan.Window, calls ...s
 	for _, text := range calls {
 		words := strings.Fields(text)
 		call := plan.AggregateCall{Function: words[0], Name: strings.Join(words, " ")}
-		for _, name := range words[1:] {
+		for k, name := range words[1:] {
+			if name == "DISTINCT" {
+				call.Distinct = true
+				continue
+			}
+			if name == "IF" {
+				call.Filtered, call.Filter = true, columnOf(input, words[k+2])
+				break
+			}
 			if n, err := strconv.ParseInt(name, 10, 64); err == nil {
 				call.Constants = append(call.Constants, number(n))
 				continue
@@ -227,6 +252,22 @@ var plans = map[string]func() *plan.Subgraph{
 	"final hopping": func() *plan.Subgraph {
 		return subgraphOf(final(aggregateOf(stream(streamColumns), "K", hopping(10, 4, 3), "COUNT", "MAX A")))
 	},
+	"sliding": func() *plan.Subgraph {
+		return subgraphOf(aggregateOf(stream(streamColumns), "K", sliding(10, 5), "COUNT", "SUM A", "MAX G"))
+	},
+	"sliding numbers": func() *plan.Subgraph {
+		return subgraphOf(aggregateOf(stream(streamColumns), "K", sliding(8, 0), "COUNT", "SUM A"))
+	},
+	"sliding lists": func() *plan.Subgraph {
+		return subgraphOf(aggregateOf(withCondition(stream(streamColumns)), "K", sliding(12, 20),
+			"COLLECT_LIST A", "MAX A", "LATEST_BY_OFFSET G", "COLLECT_LIST A IF P"))
+	},
+	"sliding having": func() *plan.Subgraph {
+		return subgraphOf(filterOf(aggregateOf(stream(streamColumns), "K", sliding(10, 5), "SUM A"), "SUM A", 2))
+	},
+	"final sliding": func() *plan.Subgraph {
+		return subgraphOf(final(aggregateOf(stream(streamColumns), "K", sliding(10, 3), "COUNT", "SUM A", "MAX G")))
+	},
 	"final having": func() *plan.Subgraph {
 		return subgraphOf(filterOf(final(aggregateOf(stream(streamColumns), "K", tumbling(10, 0), "SUM A")), "SUM A", 2))
 	},
@@ -264,6 +305,46 @@ var plans = map[string]func() *plan.Subgraph{
 	},
 	"filtered table aggregation": func() *plan.Subgraph {
 		return subgraphOf(aggregateOf(filterOf(table(tableColumns), "A", 2), "G", nil, "COUNT", "SUM A"))
+	},
+	"filtered calls": func() *plan.Subgraph {
+		return subgraphOf(aggregateOf(withCondition(stream(streamColumns)), "K", nil,
+			"COUNT", "COUNT IF P", "SUM A IF P", "MAX G IF P", "SUM A DISTINCT IF P"))
+	},
+	"filtered hopping calls": func() *plan.Subgraph {
+		return subgraphOf(aggregateOf(withCondition(stream(streamColumns)), "K", hopping(10, 4, 3), "COUNT IF P", "MAX G IF P"))
+	},
+	"final filtered calls": func() *plan.Subgraph {
+		return subgraphOf(final(aggregateOf(withCondition(stream(streamColumns)), "K", tumbling(10, 5), "COUNT IF P", "SUM A DISTINCT")))
+	},
+	"filtered calls of a table": func() *plan.Subgraph {
+		return subgraphOf(aggregateOf(withCondition(table(tableColumns)), "G", nil,
+			"COUNT", "COUNT IF P", "MAX A IF P", "SUM A DISTINCT", "AVG A DISTINCT IF P"))
+	},
+	"session": func() *plan.Subgraph {
+		return subgraphOf(aggregateOf(stream(streamColumns), "K", sessions(5, 3), "COUNT", "SUM A"))
+	},
+	"session lists": func() *plan.Subgraph {
+		return subgraphOf(aggregateOf(withCondition(stream(streamColumns)), "K", sessions(5, 20),
+			"COLLECT_LIST A", "MIN A", "LATEST_BY_OFFSET G", "EARLIEST_BY_OFFSET A", "TOPK A G 2", "COUNT_DISTINCT G", "SUM A DISTINCT IF P"))
+	},
+	// Windows of the store hold 2 slots of 2 ms, and 69 of them.
+	"session index": func() *plan.Subgraph {
+		return subgraphOf(aggregateOf(stream(streamColumns), "K", sessions(1, 1500), "COUNT", "MAX G"))
+	},
+	"session deep index": func() *plan.Subgraph {
+		return subgraphOf(aggregateOf(stream(streamColumns), "K", sessions(1, 70_000), "COUNT", "SUM A"))
+	},
+	"session having": func() *plan.Subgraph {
+		return subgraphOf(filterOf(aggregateOf(stream(streamColumns), "K", sessions(5, 3), "SUM A"), "SUM A", 2))
+	},
+	"final session": func() *plan.Subgraph {
+		return subgraphOf(final(aggregateOf(stream(streamColumns), "K", sessions(5, 3), "COUNT", "MAX G")))
+	},
+	"final session index": func() *plan.Subgraph {
+		return subgraphOf(final(aggregateOf(stream(streamColumns), "K", sessions(1, 1500), "COUNT", "SUM A")))
+	},
+	"final session having": func() *plan.Subgraph {
+		return subgraphOf(filterOf(final(aggregateOf(stream(streamColumns), "K", sessions(5, 0), "SUM A")), "SUM A", 2))
 	},
 	"inner join": func() *plan.Subgraph {
 		return subgraphOf(joinOf(plan.InnerJoin, stream("K INTEGER key, F INTEGER, A INTEGER"), "F", table(tableColumns)))

@@ -27,6 +27,17 @@ type Case struct {
 type Topic struct {
 	Name       string `json:"name"`
 	Partitions int    `json:"partitions"`
+
+	// The schemas of its keys and values, as a registry has them: JSON, or a
+	// string with the text of a Protobuf schema.
+	KeyFormat             string          `json:"keyFormat,omitempty"`
+	KeySchema             json.RawMessage `json:"keySchema,omitempty"`
+	KeySchemaID           int32           `json:"keySchemaId,omitempty"`
+	KeySchemaReferences   []Reference     `json:"keySchemaReferences,omitempty"`
+	ValueFormat           string          `json:"valueFormat,omitempty"`
+	ValueSchema           json.RawMessage `json:"valueSchema,omitempty"`
+	ValueSchemaID         int32           `json:"valueSchemaId,omitempty"`
+	ValueSchemaReferences []Reference     `json:"valueSchemaReferences,omitempty"`
 }
 
 // Header is a record header; a null value is nil.

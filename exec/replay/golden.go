@@ -83,7 +83,10 @@ func readGolden(directory string) (*golden, error) {
 	if err := readOptional(filepath.Join(directory, propertiesFile), &g.properties); err != nil {
 		return nil, err
 	}
-	return g, readOptional(filepath.Join(directory, topicsFile), &g.recorded.Topics)
+	if err := readOptional(filepath.Join(directory, topicsFile), &g.recorded.Topics); err != nil {
+		return nil, err
+	}
+	return g, g.readSchemas()
 }
 
 // eachLine calls take with the lines of a file that are not blank. An error of

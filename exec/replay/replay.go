@@ -12,8 +12,11 @@ import (
 	"millrace/exec/session"
 	"millrace/exec/task"
 	"millrace/kafkaio"
+	"millrace/kafkaio/format"
 	"millrace/kafkaio/memory"
+	"millrace/kafkaio/registry"
 	"millrace/planner/catalog"
+	"millrace/planner/plan"
 )
 
 // Options sets up a replay.
@@ -38,6 +41,8 @@ type Replay struct {
 	session  *session.Session
 	producer kafkaio.Producer
 	fetcher  kafkaio.Fetcher
+	schemas  *schemas
+	recorder *Recorder
 	topics   map[string]Topic
 	position map[kafkaio.TopicPartition]int64
 }
@@ -47,11 +52,12 @@ const service = "replay"
 // New prepares a replay of a case.
 func New(ctx context.Context, c Case, options Options) (*Replay, error) {
 	r := &Replay{
-		options: options, log: memory.New(), topics: map[string]Topic{}, position: map[kafkaio.TopicPartition]int64{},
+		options: options, log: memory.New(), schemas: newSchemas(), topics: map[string]Topic{}, position: map[kafkaio.TopicPartition]int64{},
 	}
-	r.engine = exec.New(r.log, exec.Options{Service: service, BatchRows: options.BatchRows, Events: options.Events})
+	r.recorder = NewRecorder(r.schemas)
+	r.engine = exec.New(r.log, exec.Options{Service: service, Registry: r.schemas, BatchRows: options.BatchRows, Events: options.Events})
 	r.session = session.New(session.Options{
-		Log: r.log, Engine: r.engine, Service: service, Now: func() int64 { return 0 },
+		Log: r.log, Engine: listedTopics{r.engine, r.topics}, Service: service, Registry: r.schemas, Now: func() int64 { return 0 },
 		Directory: options.Directory, Partitions: func(topic string) int { return r.topics[topic].Partitions },
 	})
 	for _, name := range slices.Sorted(maps.Keys(options.Properties)) {
@@ -71,6 +77,23 @@ func New(ctx context.Context, c Case, options Options) (*Replay, error) {
 	return r, r.producer.Init(ctx)
 }
 
+// listedTopics takes the numbers of partitions that a case gives its topics for
+// true: all have one here.
+type listedTopics struct {
+	*exec.Engine
+	topics map[string]Topic
+}
+
+// Start implements session.Engine.
+func (e listedTopics) Start(ctx context.Context, q *plan.Query) error {
+	if _, listed := e.topics[q.SinkTopic]; listed {
+		unbound := *q
+		unbound.SinkPartitions = 0
+		q = &unbound
+	}
+	return e.Engine.Start(ctx, q)
+}
+
 // addTopic makes a topic, with one partition whatever the case says: the order
 // of the output is then the order of production.
 func (r *Replay) addTopic(ctx context.Context, t Topic) error {
@@ -79,6 +102,7 @@ func (r *Replay) addTopic(ctx context.Context, t Topic) error {
 	}
 	t.Partitions = max(t.Partitions, 1)
 	r.topics[t.Name] = t
+	r.schemas.add(t)
 	return r.log.CreateTopic(ctx, kafkaio.TopicSpec{Name: t.Name, Partitions: 1})
 }
 
@@ -146,11 +170,18 @@ func (r *Replay) encode(in Input) (key, value []byte, err error) {
 	if source == nil {
 		source = &catalog.Source{KeyFormat: catalog.Format{Name: "KAFKA"}, ValueFormat: catalog.Format{Name: "JSON"}}
 	}
-	if key, err = payload(in.Key, source.KeyFormat, source.Key); err != nil {
-		return nil, nil, err
+	written := *source
+	if id, ok := r.schemas.ids[registry.Subject(in.Topic, true)]; ok {
+		written.KeyFormat.SchemaID = id
 	}
-	if value, err = payload(in.Value, source.ValueFormat, source.Value); err != nil {
-		return nil, nil, err
+	if id, ok := r.schemas.ids[registry.Subject(in.Topic, false)]; ok {
+		written.ValueFormat.SchemaID = id
+	}
+	if key, err = r.recorder.encode(in.Key, &written, true); err != nil {
+		return nil, nil, fmt.Errorf("key: %w", err)
+	}
+	if value, err = r.recorder.encode(in.Value, &written, false); err != nil {
+		return nil, nil, fmt.Errorf("value: %w", err)
 	}
 	if key != nil {
 		key = windowKey(key, in.Window)
@@ -218,7 +249,7 @@ func (r *Replay) drain(ctx context.Context, sink *catalog.Source, emit func(Outp
 			return err
 		}
 		for _, run := range runs {
-			err := emitRun(sink, run, emit)
+			err := r.emitRun(sink, run, emit)
 			r.position[tp] = run.Next
 			run.Release()
 			if err != nil {
@@ -229,9 +260,9 @@ func (r *Replay) drain(ctx context.Context, sink *catalog.Source, emit func(Outp
 	return nil
 }
 
-func emitRun(sink *catalog.Source, run *kafkaio.Records, emit func(Output) error) error {
+func (r *Replay) emitRun(sink *catalog.Source, run *kafkaio.Records, emit func(Output) error) error {
 	for i := range run.Len() {
-		out, err := Recorded(sink, run, i)
+		out, err := r.recorder.Record(sink, run, i)
 		if err != nil {
 			return err
 		}
@@ -240,20 +271,6 @@ func emitRun(sink *catalog.Source, run *kafkaio.Records, emit func(Output) error
 		}
 	}
 	return nil
-}
-
-// Recorded is record i of a run of a source's topic in its recorded form. The
-// result shares no memory with the run.
-func Recorded(source *catalog.Source, run *kafkaio.Records, i int) (Output, error) {
-	key, window := splitWindowKey(run.Keys[i], source.Window)
-	headers, err := recordedHeaders(run.Headers[i])
-	if err != nil {
-		return Output{}, fmt.Errorf("topic %s, partition %d, offset %d: headers: %w", run.Topic, run.Partition, run.Offsets[i], err)
-	}
-	return Output{
-		Topic: source.Topic, Key: recorded(key, source.KeyFormat, source.Key), Timestamp: run.Timestamps[i],
-		Value: recorded(run.Values[i], source.ValueFormat, source.Value), Window: window, Headers: headers,
-	}, nil
 }
 
 // Close ends the replay.
@@ -283,6 +300,15 @@ type windowedFormat struct {
 	WindowSize int64  `json:"windowSize,omitempty"`
 }
 
+// keyFeatures says that a single key column stands bare, where the format could
+// have wrapped it.
+func keyFeatures(s *catalog.Source) []string {
+	if kind, ok := format.Lookup(s.KeyFormat.Name); ok && kind.Wraps() && s.KeyFormat.Unwrapped {
+		return []string{"UNWRAP_SINGLES"}
+	}
+	return []string{}
+}
+
 // Sources describes what the statements declared.
 func (r *Replay) Sources() []SourceInfo {
 	infos := []SourceInfo{}
@@ -290,7 +316,7 @@ func (r *Replay) Sources() []SourceInfo {
 		info := SourceInfo{
 			Name: s.Name, Type: string(s.Kind), Schema: strings.ReplaceAll(s.Schema(), " PRIMARY KEY", " KEY"),
 			KeyFormat: s.KeyFormat.Name, ValueFormat: s.ValueFormat.Name,
-			KeyFeatures: []string{}, ValueFeatures: []string{}, IsSource: s.ReadOnly,
+			KeyFeatures: keyFeatures(s), ValueFeatures: []string{}, IsSource: s.ReadOnly,
 		}
 		if s.Window != nil {
 			info.KeyFormat = windowedFormat{s.KeyFormat.Name, string(s.Window.Kind), s.Window.Size}

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -8,10 +9,15 @@ import (
 )
 
 // alter executes ALTER STREAM and TABLE .. ADD COLUMN.
-func (s *Session) alter(n *ast.AlterSource, text string) (*Result, error) {
-	source, err := s.planner().Alter(n, text)
+func (s *Session) alter(ctx context.Context, n *ast.AlterSource, text string) (*Result, error) {
+	source, err := s.planner(ctx).Alter(n, text)
 	if err != nil {
 		return nil, err
+	}
+	if source.ValueFormat.SchemaID = 0; !source.ValueFormat.SchemaGiven {
+		if err := s.registerSchemas(ctx, source, true); err != nil {
+			return nil, err
+		}
 	}
 	s.catalog.PutSource(source)
 	names := make([]string, len(n.Add))

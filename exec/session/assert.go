@@ -17,32 +17,45 @@ import (
 // assertInterval is the time between two looks of an ASSERT with TIMEOUT.
 const assertInterval = 100 * time.Millisecond
 
-// assert executes ASSERT [NOT EXISTS] TOPIC. With TIMEOUT it waits until the
-// assertion holds; a script ends at one that does not.
+// assert executes ASSERT [NOT EXISTS] TOPIC and SCHEMA. With TIMEOUT it waits
+// until the assertion holds; a script ends at one that does not.
 func (s *Session) assert(ctx context.Context, n *ast.Assert) (*Result, error) {
+	var look func(context.Context) (*types.Error, error)
 	switch n.What {
 	case "TOPIC":
+		wanted, err := assertedNumbers(n)
+		if err != nil {
+			return nil, err
+		}
+		look = func(ctx context.Context) (*types.Error, error) { return s.assertTopic(ctx, n, wanted) }
 	case "SCHEMA":
-		return nil, types.Errorf(types.CodeUnsupported, "ASSERT SCHEMA needs a schema registry, which millrace does not use yet").At(n.Position)
+		id, err := s.assertedID(n)
+		if err != nil {
+			return nil, err
+		}
+		look = func(ctx context.Context) (*types.Error, error) { return s.assertSchema(ctx, n, id) }
 	default:
 		return nil, types.Errorf(types.CodeUnsupported, "ASSERT %s belongs to ksqlDB's test tool", n.What).At(n.Position).
 			WithHint("compare inputs and outputs with: millrace test")
-	}
-	wanted, err := assertedNumbers(n)
-	if err != nil {
-		return nil, err
 	}
 	timeout, err := planner.Milliseconds(n.Timeout)
 	if err != nil {
 		return nil, err
 	}
 	if s.options.Log == nil {
-		return &Result{Message: fmt.Sprintf("Topic %s is not looked at.", n.Name)}, nil
+		return &Result{Message: fmt.Sprintf("%s is not looked at.", asserted(n))}, nil
 	}
-	deadline, cancel := context.WithTimeout(ctx, time.Duration(timeout)*time.Millisecond)
+	return s.await(ctx, n, time.Duration(timeout)*time.Millisecond, look)
+}
+
+// await looks until the assertion holds or the time is over.
+func (s *Session) await(
+	ctx context.Context, n *ast.Assert, timeout time.Duration, look func(context.Context) (*types.Error, error),
+) (*Result, error) {
+	deadline, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	for {
-		fault, err := s.assertTopic(ctx, n, wanted)
+		fault, err := look(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -60,11 +73,24 @@ func (s *Session) assert(ctx context.Context, n *ast.Assert) (*Result, error) {
 	}
 }
 
+// asserted names what an assertion is about.
+func asserted(n *ast.Assert) string {
+	switch {
+	case n.What == "TOPIC":
+		return "Topic " + n.Name
+	case n.Name == "":
+		return "Schema " + n.SchemaID
+	case n.SchemaID == "":
+		return "Subject " + n.Name
+	}
+	return fmt.Sprintf("Schema %s of subject %s", n.SchemaID, n.Name)
+}
+
 func assertedText(n *ast.Assert) string {
 	if n.Not {
-		return fmt.Sprintf("Topic %s does not exist, as asserted.", n.Name)
+		return asserted(n) + " does not exist, as asserted."
 	}
-	return fmt.Sprintf("Topic %s is as asserted.", n.Name)
+	return asserted(n) + " is as asserted."
 }
 
 // assertedNumbers reads PARTITIONS and REPLICAS of WITH.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"millrace/kafkaio/registry"
 	"millrace/sql/ast"
 	"millrace/sql/token"
 	"millrace/sql/types"
@@ -14,13 +15,15 @@ import (
 
 // Check plans all statements of a script and gives every error in it, in the
 // order of the text, each with a position. It reads and writes nothing but
-// whether files of LOAD exist: topics are taken to exist, with as many partitions
-// as a statement wants. Of the options, Service, Directory and CheckProperty count.
+// whether files of LOAD exist, and schemas from the registry if there is one: topics
+// are taken to exist, with as many partitions as a statement wants. Of the options,
+// Service, Directory, Registry and CheckProperty count.
 //
 // A statement that fails leaves doubt about what it was to declare. Later
 // errors of statements that name it may follow from the first, and are left out.
 func Check(text string, options Options, properties map[string]string) []*types.Error {
 	options.Log, options.Engine = nil, nil
+	options.Registry = registry.NewOverlay(options.Registry)
 	options.Now = func() int64 { return 0 }
 	c := &checker{session: New(options), doubtful: map[string]bool{}}
 	for _, name := range slices.Sorted(maps.Keys(properties)) {

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"millrace/planner"
@@ -14,10 +15,17 @@ import (
 // control executes TERMINATE, PAUSE and RESUME of a query or of ALL.
 func (s *Session) control(ctx context.Context, n *ast.Control) (*Result, error) {
 	queries := s.catalog.Queries()
+	if n.Verb == "TERMINATE" && n.QueryID == "ALL" {
+		queries = slices.DeleteFunc(queries, func(q *catalog.Query) bool { return s.keptBy(q.ID) != nil })
+	}
 	if n.QueryID != "ALL" {
 		q, ok := s.catalog.Query(n.QueryID)
 		if !ok {
 			return nil, s.unknownQuery(n.QueryID, n.Position)
+		}
+		if table := s.keptBy(q.ID); table != nil && n.Verb == "TERMINATE" {
+			return nil, types.Errorf(types.CodeStatement, "query %s keeps the rows of the SOURCE TABLE %s and ends with it", q.ID, table.Name).
+				At(n.Position).WithHint("drop the table: DROP TABLE %s", table.Name)
 		}
 		queries = []*catalog.Query{q}
 	}
@@ -54,12 +62,16 @@ func (s *Session) unknownQuery(id string, at types.Position) error {
 	return e.WithHint("the queries are %s", strings.Join(ids, ", "))
 }
 
-// terminate ends a query. What it filled stays, and nothing fills it any more.
+// terminate ends a query for good: its positions, its state and its internal
+// topics are deleted. What it filled stays, and nothing fills it any more.
 func (s *Session) terminate(ctx context.Context, id string) error {
-	if err := s.stop(ctx, id); err != nil {
-		return err
+	if s.options.Engine != nil {
+		if err := s.options.Engine.Drop(ctx, id); err != nil {
+			return err
+		}
 	}
 	delete(s.paused, id)
+	delete(s.plans, id)
 	s.catalog.DropQuery(id)
 	return nil
 }

@@ -18,18 +18,34 @@ import (
 // declare executes CREATE STREAM or TABLE over a topic. A missing topic is made
 // if the statement says with how many partitions.
 func (s *Session) declare(ctx context.Context, n *ast.CreateSource, text string) (*Result, error) {
-	d, err := s.planner().Declare(n, text)
+	d, err := s.planner(ctx).Declare(n, text)
 	if err != nil {
 		return nil, err
 	}
 	if d.Exists {
 		return existing(n), nil
 	}
-	if err := s.ensureTopic(ctx, d); err != nil {
+	missing, err := s.checkTopic(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.registerSchemas(ctx, d.Source, true); err != nil {
+		return nil, err
+	}
+	if missing != nil {
+		if err := s.options.Log.CreateTopic(ctx, *missing); err != nil {
+			return nil, fmt.Errorf("creating topic %s: %w", missing.Name, err)
+		}
+	}
+	if err := s.materialize(ctx, d.Source); err != nil {
 		return nil, err
 	}
 	s.catalog.PutSource(d.Source)
-	return &Result{Message: fmt.Sprintf("%s %s over topic %s is declared.", title(d.Source.Kind), n.Name, d.Source.Topic)}, nil
+	message := fmt.Sprintf("%s %s over topic %s is declared.", title(d.Source.Kind), n.Name, d.Source.Topic)
+	if d.Source.KeptBy != "" {
+		message += fmt.Sprintf(" Query %s keeps its rows.", d.Source.KeptBy)
+	}
+	return &Result{Message: message}, nil
 }
 
 func existing(n *ast.CreateSource) *Result {
@@ -40,35 +56,36 @@ func title(kind catalog.Kind) string {
 	return string(kind[:1]) + strings.ToLower(string(kind[1:]))
 }
 
-func (s *Session) ensureTopic(ctx context.Context, d *planner.Declaration) error {
+// checkTopic finds out how many partitions a declared source's topic has. A
+// topic that is missing and to be made is given back.
+func (s *Session) checkTopic(ctx context.Context, d *planner.Declaration) (missing *kafkaio.TopicSpec, err error) {
 	topic := d.Source.Topic
 	if s.options.Log == nil {
 		d.Source.Partitions = d.Partitions
-		return nil
+		return nil, nil
 	}
 	topics, err := s.options.Log.Topics(ctx, topic)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if found, ok := topics[topic]; ok {
 		d.Source.Partitions = s.partitions(found)
+		if s.options.Partitions != nil && d.Partitions > 0 {
+			d.Source.Partitions = d.Partitions
+		}
 		if d.Partitions > 0 && d.Partitions != d.Source.Partitions {
-			return types.Errorf(types.CodeStatement, "topic %s has %s, not %d", topic,
+			return nil, types.Errorf(types.CodeStatement, "topic %s has %s, not %d", topic,
 				planner.Counted(d.Source.Partitions, "partition"), d.Partitions).
 				WithHint("leave PARTITIONS out to take the topic as it is")
 		}
-		return nil
+		return nil, nil
 	}
 	if d.Partitions == 0 {
-		return types.Errorf(types.CodeStatement, "topic %s does not exist or access to it is denied", topic).
+		return nil, types.Errorf(types.CodeStatement, "topic %s does not exist or access to it is denied", topic).
 			WithHint("create it first, or add PARTITIONS=n to WITH to have it made")
 	}
-	spec := kafkaio.TopicSpec{Name: topic, Partitions: d.Partitions, Replicas: d.Replicas, Config: sourceTopicConfig(d)}
-	if err := s.options.Log.CreateTopic(ctx, spec); err != nil {
-		return fmt.Errorf("creating topic %s: %w", topic, err)
-	}
 	d.Source.Partitions = d.Partitions
-	return nil
+	return &kafkaio.TopicSpec{Name: topic, Partitions: d.Partitions, Replicas: d.Replicas, Config: sourceTopicConfig(d)}, nil
 }
 
 // sourceTopicConfig keeps everything unless told otherwise: event times lie
@@ -98,13 +115,18 @@ func (s *Session) partitions(topic kafkaio.Topic) int {
 
 // createAs executes CREATE STREAM or TABLE AS SELECT.
 func (s *Session) createAs(ctx context.Context, n *ast.CreateSource, text string) (*Result, error) {
-	creation, err := s.planner().CreateAs(n, text)
+	creation, err := s.planner(ctx).CreateAs(n, text)
 	if err != nil {
 		return nil, err
 	}
 	if creation.Exists {
 		return existing(n), nil
 	}
+	if err := s.registerSchemas(ctx, creation.Source, false); err != nil {
+		return nil, err
+	}
+	describeQuery(creation.Query, creation.Source)
+	_, goesOn := s.catalog.Query(creation.Query.ID)
 	if creation.Replaces {
 		err = s.replace(ctx, creation.Query, n.Position)
 	} else {
@@ -118,9 +140,10 @@ func (s *Session) createAs(ctx context.Context, n *ast.CreateSource, text string
 	s.catalog.PutSource(source)
 	s.catalog.PutQuery(&catalog.Query{
 		ID: creation.Query.ID, Statement: text, Sink: source.Name, Sources: creation.Query.Sources,
+		PassesOn: creation.Query.PassesOn(),
 	})
 	result := &Result{Query: creation.Query}
-	if creation.Replaces {
+	if goesOn {
 		result.Message = fmt.Sprintf("Query %s fills %s in its new form and goes on where it was.", creation.Query.ID, source.Name)
 	} else {
 		result.Message = fmt.Sprintf("%s %s is filled by query %s.", title(source.Kind), source.Name, creation.Query.ID)
@@ -155,26 +178,31 @@ func (s *Session) start(ctx context.Context, q *plan.Query) error {
 
 // insertQuery executes INSERT INTO .. SELECT.
 func (s *Session) insertQuery(ctx context.Context, n *ast.InsertQuery, text string) (*Result, error) {
-	query, err := s.planner().Insert(n, text)
+	query, err := s.planner(ctx).Insert(n, text)
 	if err != nil {
 		return nil, err
 	}
+	target, err := s.written(ctx, n.Target)
+	if err != nil {
+		return nil, err
+	}
+	describeQuery(query, target)
 	if err := s.start(ctx, query); err != nil {
 		return nil, err
 	}
-	s.catalog.PutQuery(&catalog.Query{ID: query.ID, Statement: text, Sink: n.Target, Sources: query.Sources})
+	s.catalog.PutQuery(&catalog.Query{ID: query.ID, Statement: text, Sink: n.Target, Sources: query.Sources, PassesOn: query.PassesOn()})
 	return &Result{Message: fmt.Sprintf("Query %s inserts into %s.", query.ID, n.Target), Query: query}, nil
 }
 
 // createType executes CREATE TYPE.
-func (s *Session) createType(n *ast.CreateType) (*Result, error) {
+func (s *Session) createType(ctx context.Context, n *ast.CreateType) (*Result, error) {
 	if _, taken := s.catalog.Type(n.Name); taken {
 		if n.IfNotExists {
 			return &Result{Message: fmt.Sprintf("Type %s exists already; nothing was done.", n.Name)}, nil
 		}
 		return nil, types.Errorf(types.CodeStatement, "a type called %s exists already", n.Name).At(n.Position)
 	}
-	t, err := s.planner().ResolveType(n.Type)
+	t, err := s.planner(ctx).ResolveType(n.Type)
 	if err != nil {
 		return nil, err
 	}

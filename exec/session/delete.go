@@ -10,7 +10,7 @@ import (
 // deleteRows executes DELETE FROM table: it writes a record with the key and
 // without a value. Whether the table has such a row is not looked at.
 func (s *Session) deleteRows(ctx context.Context, n *ast.DeleteRows) (*Result, error) {
-	row, err := s.planner().Delete(n)
+	row, err := s.planner(ctx).Delete(n)
 	if err != nil {
 		return nil, err
 	}

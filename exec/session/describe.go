@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,12 +11,12 @@ import (
 )
 
 // describe executes DESCRIBE.
-func (s *Session) describe(n *ast.Describe) (*Result, error) {
+func (s *Session) describe(ctx context.Context, n *ast.Describe) (*Result, error) {
 	switch n.What {
 	case "STREAMS", "TABLES":
 		result := &Result{}
 		for _, source := range s.sourcesOf(n.What) {
-			result.Tables = append(result.Tables, s.describeSource(source, n.Extended)...)
+			result.Tables = append(result.Tables, s.describeSource(ctx, source, n.Extended)...)
 		}
 		return result, nil
 	case "FUNCTION":
@@ -23,14 +24,14 @@ func (s *Session) describe(n *ast.Describe) (*Result, error) {
 	case "CONNECTOR":
 		return nil, noConnectors(n.Position)
 	}
-	source, err := s.planner().Source(n.Name, n.Position)
+	source, err := s.planner(ctx).Source(n.Name, n.Position)
 	if err != nil {
 		return nil, err
 	}
-	return &Result{Tables: s.describeSource(source, n.Extended)}, nil
+	return &Result{Tables: s.describeSource(ctx, source, n.Extended)}, nil
 }
 
-func (s *Session) describeSource(source *catalog.Source, extended bool) []Table {
+func (s *Session) describeSource(ctx context.Context, source *catalog.Source, extended bool) []Table {
 	columns := Table{Title: string(source.Kind) + " " + source.Name, Columns: []string{"column", "type", "role"}}
 	key := "KEY"
 	if source.Kind == catalog.Table {
@@ -55,11 +56,11 @@ func (s *Session) describeSource(source *catalog.Source, extended bool) []Table 
 	if !extended {
 		return []Table{columns}
 	}
-	return append([]Table{columns}, s.details(source), s.queriesOf(source))
+	return append([]Table{columns}, s.details(ctx, source), s.queriesOf(source))
 }
 
 // details are what DESCRIBE EXTENDED says besides the columns.
-func (s *Session) details(source *catalog.Source) Table {
+func (s *Session) details(ctx context.Context, source *catalog.Source) Table {
 	t := Table{Columns: []string{"property", "value"}}
 	t.add("topic", source.Topic)
 	if source.Partitions > 0 {
@@ -73,6 +74,9 @@ func (s *Session) details(source *catalog.Source) Table {
 	}
 	if source.ReadOnly {
 		t.add("read only", "true")
+	}
+	if rows, known := s.rows(ctx, source); known {
+		t.add("rows so far", strconv.FormatInt(rows, 10))
 	}
 	t.add("statement", orNil(source.Statement))
 	return t
@@ -89,14 +93,16 @@ func formatText(f catalog.Format) string {
 	return text
 }
 
-// queriesOf are the queries that write or read a source.
+// queriesOf are the queries that write, keep or read a source.
 func (s *Session) queriesOf(source *catalog.Source) Table {
 	t := Table{Columns: []string{"query", "does", "state"}}
 	for _, q := range s.catalog.Queries() {
 		if q.Sink == source.Name {
 			t.add(q.ID, "writes", s.status(q.ID).State)
 		}
-		if slices.Contains(q.Sources, source.Name) {
+		if q.ID == source.KeptBy {
+			t.add(q.ID, "keeps", s.status(q.ID).State)
+		} else if slices.Contains(q.Sources, source.Name) {
 			t.add(q.ID, "reads", s.status(q.ID).State)
 		}
 	}

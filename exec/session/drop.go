@@ -81,11 +81,11 @@ func (s *Session) deleteTopic(ctx context.Context, topic string) error {
 	return nil
 }
 
-// stopWriter ends the query that made the source. Other queries that use it
-// forbid the drop.
+// stopWriter ends the query that made the source, or keeps its rows, for good.
+// Other queries that use it forbid the drop.
 func (s *Session) stopWriter(ctx context.Context, source *catalog.Source, n *ast.Drop) error {
 	for _, q := range s.catalog.Queries() {
-		if q.ID == source.CreatedBy {
+		if q.ID == source.CreatedBy || q.ID == source.KeptBy {
 			continue
 		}
 		switch {
@@ -97,9 +97,13 @@ func (s *Session) stopWriter(ctx context.Context, source *catalog.Source, n *ast
 				WithHint("drop %s first, or end the query: TERMINATE %s", q.Sink, q.ID)
 		}
 	}
-	delete(s.plans, source.CreatedBy)
-	if _, runs := s.catalog.Query(source.CreatedBy); !runs {
-		return nil
+	for _, id := range []string{source.CreatedBy, source.KeptBy} {
+		if _, runs := s.catalog.Query(id); !runs {
+			continue
+		}
+		if err := s.terminate(ctx, id); err != nil {
+			return err
+		}
 	}
-	return s.terminate(ctx, source.CreatedBy)
+	return nil
 }

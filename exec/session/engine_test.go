@@ -28,10 +28,14 @@ func (r *recorder) note(format string, args ...any) error {
 }
 
 func (r *recorder) Start(_ context.Context, q *plan.Query) error {
+	if q.Materializes() {
+		return r.note("start %s", q.ID)
+	}
 	return r.note("start %s to %d columns", q.ID, len(q.Subgraphs[0].Root.(*plan.Sink).Value))
 }
 
 func (r *recorder) Stop(_ context.Context, id string) error { return r.note("stop %s", id) }
+func (r *recorder) Drop(_ context.Context, id string) error { return r.note("drop %s", id) }
 func (r *recorder) Pause(id string) error                   { return r.note("pause %s", id) }
 func (r *recorder) Resume(id string) error                  { return r.note("resume %s", id) }
 
@@ -89,6 +93,31 @@ func TestRefusedReplacementStopsNothing(t *testing.T) {
 		t.Fatal("the replacement was not refused")
 	}
 	engine.expect(t, "start CSAS_O_1 to 1 columns")
+}
+
+func TestTerminatedAndDroppedQueriesAreDropped(t *testing.T) {
+	engine := &recorder{fail: "drop CSAS_P_1"}
+	s := newSession(t, session.Options{Engine: engine})
+	err := s.Script(t.Context(), declarations+`
+		CREATE SOURCE TABLE t (k INT PRIMARY KEY, a INT) WITH (KAFKA_TOPIC='t', PARTITIONS=1, VALUE_FORMAT='JSON');
+		TERMINATE CSAS_O_1; CREATE OR REPLACE STREAM o AS SELECT k, a, b FROM s; DROP STREAM o; DROP TABLE t;
+		CREATE STREAM p AS SELECT k, a FROM s;
+		DROP STREAM p;`, nil)
+	if err == nil {
+		t.Fatal("the last drop did not fail")
+	}
+	if _, there := s.Catalog().Query("CSAS_P_1"); !there {
+		t.Error("a query that could not be dropped is gone, so that the drop cannot be done again")
+	}
+	engine.fail = ""
+	if err := s.Script(t.Context(), "DROP STREAM p;", nil); err != nil {
+		t.Fatal(err)
+	}
+	engine.expect(t, "start CSAS_O_1 to 1 columns", "start CST_T_1", "drop CSAS_O_1", "start CSAS_O_1 to 2 columns",
+		"drop CSAS_O_1", "drop CST_T_1", "start CSAS_P_1 to 1 columns", "drop CSAS_P_1", "drop CSAS_P_1")
+	if left := s.Catalog().Queries(); len(left) > 0 {
+		t.Errorf("queries are left, the first is %s", left[0].ID)
+	}
 }
 
 func TestPrintFollows(t *testing.T) {

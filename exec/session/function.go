@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -11,8 +12,8 @@ import (
 
 // createFunction executes CREATE FUNCTION. Queries and functions that use an
 // earlier one of the name keep what they have.
-func (s *Session) createFunction(n *ast.CreateFunction, text string) (*Result, error) {
-	f, err := s.planner().CreateFunction(n, text)
+func (s *Session) createFunction(ctx context.Context, n *ast.CreateFunction, text string) (*Result, error) {
+	f, err := s.planner(ctx).CreateFunction(n, text)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"millrace/exec/session"
 	"millrace/kafkaio"
 	"millrace/kafkaio/memory"
+	"millrace/kafkaio/registry"
 	"millrace/sql/token"
 	"millrace/sql/types"
 
@@ -22,6 +24,7 @@ import (
 //
 //	topic name=NAME partitions=N   makes a topic
 //	script                         executes statements; each prints its result or error
+//	schema subject=NAME kind=KIND  registers a schema, in files called schema..
 //	check                          checks a script by itself and prints its errors
 //	records topic=NAME             prints what a topic holds
 //
@@ -29,7 +32,11 @@ import (
 func TestGolden(t *testing.T) {
 	datadriven.Walk(t, "testdata/golden", func(t *testing.T, path string) {
 		log := memory.New()
-		s := session.New(session.Options{Log: log, Service: "test", Now: func() int64 { return 1_000_000 }, Directory: "testdata"})
+		options := session.Options{Log: log, Service: "test", Now: func() int64 { return 1_000_000 }, Directory: "testdata"}
+		if strings.HasPrefix(filepath.Base(path), "schema") {
+			options.Registry = registry.NewMemory()
+		}
+		s := session.New(options)
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			switch d.Cmd {
 			case "topic":
@@ -44,6 +51,15 @@ func TestGolden(t *testing.T) {
 					t.Fatal(err)
 				}
 				return ""
+			case "schema":
+				var subject, kind string
+				d.ScanArgs(t, "subject", &subject)
+				d.ScanArgs(t, "kind", &kind)
+				id, err := options.Registry.Register(context.Background(), subject, registry.Schema{Kind: registry.Kind(kind), Text: d.Input})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return fmt.Sprintf("id %d\n", id)
 			case "script":
 				return runScript(s, d.Input)
 			case "check":

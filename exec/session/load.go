@@ -26,7 +26,7 @@ const loadCommitRows = 50_000
 // interrupted leaves nothing doubled. The whole file is checked before its
 // first row is written.
 func (s *Session) load(ctx context.Context, n *ast.Load) (*Result, error) {
-	l, err := s.planner().Load(n)
+	l, err := s.planner(ctx).Load(n)
 	if err != nil {
 		return nil, err
 	}

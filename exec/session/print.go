@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"millrace/kafkaio"
+	"millrace/kafkaio/format"
 	"millrace/planner/catalog"
 	"millrace/sql/ast"
 	"millrace/sql/types"
@@ -27,6 +28,7 @@ const (
 type printer struct {
 	statement *ast.Print
 	source    *catalog.Source // declared over the topic, or nil
+	schemas   *schemaReader
 	fetcher   kafkaio.Fetcher
 	position  map[kafkaio.TopicPartition]int64
 	end       map[kafkaio.TopicPartition]int64 // where to end; nil: nowhere
@@ -56,7 +58,10 @@ func (s *Session) print(ctx context.Context, n *ast.Print) (*Result, error) {
 		return nil, types.Errorf(types.CodeStatement, "topic %s does not exist or access to it is denied", n.Topic).At(n.Position).
 			WithHint("SHOW TOPICS lists them; the case of names counts")
 	}
-	p := &printer{statement: n, source: s.sourceOver(n.Topic), position: map[kafkaio.TopicPartition]int64{}}
+	p := &printer{
+		statement: n, source: s.sourceOver(n.Topic), schemas: newSchemaReader(format.NewSchemas(s.options.Registry)),
+		position: map[kafkaio.TopicPartition]int64{},
+	}
 	p.fetcher = s.options.Log.NewFetcher(kafkaio.FetchOptions{})
 	defer p.fetcher.Close() //nolint:errcheck // it was only read
 	ranges, err := s.ranges(ctx, n.Topic, topic.Partitions)
@@ -272,11 +277,11 @@ func (p *printer) follow(ctx context.Context, ranges offsetRanges, show func([]a
 
 func (p *printer) record(run *kafkaio.Records, i int) printed {
 	out := printed{time: run.Timestamps[i], offset: run.Offsets[i], partition: run.Partition}
-	if p.source == nil {
-		out.key, out.value = plainCell(run.Keys[i]), plainCell(run.Values[i])
-		return out
+	source := p.source
+	if source == nil {
+		source = &catalog.Source{}
 	}
-	out.key = keyCell(run.Keys[i], p.source)
-	out.value = cell(run.Values[i], p.source.ValueFormat, p.source.Value)
+	out.key = p.keyCell(run.Keys[i], source)
+	out.value = p.cell(run.Values[i], source.ValueFormat, false, source.Value)
 	return out
 }

@@ -14,8 +14,12 @@ import (
 )
 
 // cell is a record's key or value for PRINT, as the source over its topic
-// declares it: a number of the format KAFKA as such, everything else as text.
-func cell(payload []byte, format catalog.Format, columns []catalog.Column) any {
+// declares it or the payload says: a number of the format KAFKA as such, a row
+// with a schema as JSON, everything else as text.
+func (p *printer) cell(payload []byte, format catalog.Format, key bool, columns []catalog.Column) any {
+	if text, ok := p.schemas.read(payload, format, key, columns); ok {
+		return text
+	}
 	if format.Name == "KAFKA" && len(columns) == 1 && payload != nil {
 		switch t := columns[0].Type; {
 		case t.Kind == types.KindInteger && len(payload) == 4:
@@ -30,14 +34,14 @@ func cell(payload []byte, format catalog.Format, columns []catalog.Column) any {
 }
 
 // keyCell is cell for a key, with the window that stands behind it.
-func keyCell(key []byte, source *catalog.Source) any {
+func (p *printer) keyCell(key []byte, source *catalog.Source) any {
 	w := source.Window
 	suffix := 8
 	if w != nil && w.Kind == catalog.Session {
 		suffix = 16
 	}
 	if w == nil || len(key) < suffix {
-		return cell(key, source.KeyFormat, source.Key)
+		return p.cell(key, source.KeyFormat, true, source.Key)
 	}
 	bounds := key[len(key)-suffix:]
 	start := int64(binary.BigEndian.Uint64(bounds[suffix-8:]))
@@ -45,7 +49,7 @@ func keyCell(key []byte, source *catalog.Source) any {
 	if w.Kind == catalog.Session {
 		end = int64(binary.BigEndian.Uint64(bounds))
 	}
-	return fmt.Sprintf("%v [%d, %d]", cell(key[:len(key)-suffix], source.KeyFormat, source.Key), start, end)
+	return fmt.Sprintf("%v [%d, %d]", p.cell(key[:len(key)-suffix], source.KeyFormat, true, source.Key), start, end)
 }
 
 // plainCell is text as such and other bytes in hexadecimal; null is nil.

@@ -16,6 +16,7 @@ func TestCells(t *testing.T) {
 		s.Window = &catalog.KeyWindow{Kind: kind, Size: size}
 		return s
 	}
+	p := &printer{schemas: newSchemaReader(nil)}
 	for _, test := range []struct {
 		name   string
 		key    string
@@ -36,11 +37,11 @@ func TestCells(t *testing.T) {
 		},
 		{"key without its window", "a", windowed(catalog.Session, 0), "a"},
 	} {
-		if got := keyCell([]byte(test.key), test.source); got != test.want {
+		if got := p.keyCell([]byte(test.key), test.source); got != test.want {
 			t.Errorf("%s: %v, not %v", test.name, got, test.want)
 		}
 	}
-	if got := keyCell(nil, windowed(catalog.Session, 0)); got != nil {
+	if got := p.keyCell(nil, windowed(catalog.Session, 0)); got != nil {
 		t.Errorf("null key: %v", got)
 	}
 }

@@ -29,6 +29,19 @@ var knownProperties = map[string]property{
 	"ksql.timestamp.throw.on.invalid":       {"false", "whether a record without a valid time ends the query, instead of being skipped"},
 	"ksql.new.query.planner.enabled":        {"false", "whether SELECT may leave the key out"},
 
+	RegistryProperty: {"", "addresses of the schema registry, read at the start; not set: the embedded broker has its own"},
+	"ksql.schema.registry.basic.auth.user.info": {"", "user:password at the schema registry, read at the start"},
+	"ksql.schema.registry.bearer.auth.token":    {"", "token at the schema registry, read at the start"},
+
+	"security.protocol":                     {"PLAINTEXT", "PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL: how brokers are spoken to, read at the start"},
+	"sasl.mechanism":                        {"", "PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512: the login at brokers, read at the start"},
+	"sasl.username":                         {"", "the user at the brokers, read at the start"},
+	"sasl.password":                         {"", "the password at the brokers, read at the start"},
+	"sasl.jaas.config":                      {"", "user and password as Kafka's Java clients write them, read at the start"},
+	"ssl.truststore.location":               {"", "file of trusted certificates in PEM, read at the start; not set: the system's"},
+	"ssl.keystore.location":                 {"", "file of the own certificate and key in PEM, read at the start"},
+	"ssl.endpoint.identification.algorithm": {"https", "empty: a broker's certificate need not name its host; read at the start"},
+
 	"auto.offset.reset":           {"earliest", "where a query without positions begins to read: earliest or latest"},
 	"processing.guarantee":        {"exactly_once_v2", "the only one there is"},
 	"commit.interval.ms":          {"200", "how long output waits for its commit"},
@@ -39,6 +52,9 @@ var knownProperties = map[string]property{
 	"num.stream.threads":          {"", "workers; not set: one a core"},
 	"compression.type":            {"none", "of written records: none, gzip, snappy, lz4 or zstd"},
 }
+
+// registryPrefix begins the properties of the schema registry.
+const registryPrefix = "ksql.schema.registry."
 
 // streamsPrefix may stand before the engine's properties, as in ksqlDB.
 const streamsPrefix = "ksql.streams."
@@ -66,6 +82,10 @@ func (s *Session) set(n *ast.SetProperty) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	if readAtStart(name) {
+		return nil, types.Errorf(types.CodeProperty, "property %s is read at the start only", n.Name).
+			WithHint("start with --set '%s=..'", name)
+	}
 	if s.options.CheckProperty != nil {
 		if err := s.options.CheckProperty(name, n.Value); err != nil {
 			return nil, err
@@ -75,7 +95,15 @@ func (s *Session) set(n *ast.SetProperty) (*Result, error) {
 	if !effective {
 		return &Result{Message: fmt.Sprintf("Property %s is taken and has no effect: millrace has no such setting.", n.Name)}, nil
 	}
-	return &Result{Message: fmt.Sprintf("Property %s is now '%s'.", n.Name, n.Value)}, nil
+	return &Result{Message: fmt.Sprintf("Property %s is now '%s'.", n.Name, shown(name, n.Value))}, nil
+}
+
+// readAtStart tells whether a property is about a connection, which is made
+// before the first statement.
+func readAtStart(name string) bool {
+	name = strings.TrimPrefix(name, streamsPrefix)
+	return slices.ContainsFunc([]string{registryPrefix, "security.", "sasl.", "ssl."},
+		func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
 // unset executes UNSET.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"millrace/kafkaio"
 	"millrace/planner"
@@ -14,46 +15,76 @@ import (
 	"millrace/sql/types"
 )
 
-// lookEngine is an Engine that can also show a result and be rid of it.
-type lookEngine interface {
+// drainer is an Engine that can wait for the end of what is there.
+type drainer interface {
 	// Drain returns when all queries have read their inputs up to where these end now.
 	Drain(ctx context.Context) error
-	// Drop ends a query and deletes what it kept for itself.
-	Drop(ctx context.Context, id string) error
 }
 
 // query executes a SELECT of its own: what it gives for the records that are
 // there now, of a table the last row of each key. Nothing of it is kept.
 func (s *Session) query(ctx context.Context, n *ast.QueryStatement) (*Result, error) {
 	s.looks++
-	look, err := s.planner().Look(n, fmt.Sprintf("LOOK_%d_%d", s.options.Now(), s.looks))
+	look, err := s.planner(ctx).Look(n, fmt.Sprintf("LOOK_%d_%d", s.options.Now(), s.looks))
 	if err != nil {
 		return nil, err
 	}
-	engine, ok := s.options.Engine.(lookEngine)
+	engine, ok := s.options.Engine.(drainer)
 	if !ok {
 		return &Result{Message: "The query is planned and not run."}, nil
 	}
+	if result, ok, err := s.scan(ctx, engine, look); ok || err != nil {
+		return result, nameless(err, look)
+	}
 	if err := s.options.Engine.Start(ctx, look.Query); err != nil {
-		return nil, err
+		return nil, nameless(err, look)
 	}
 	result, err := s.lookAt(ctx, engine, look)
-	return result, errors.Join(err, s.forget(ctx, engine, look))
+	err = errors.Join(err, s.options.Engine.Drop(context.WithoutCancel(ctx), look.Query.ID))
+	return result, nameless(err, look)
 }
 
-func (s *Session) lookAt(ctx context.Context, engine lookEngine, look *planner.Look) (*Result, error) {
+// lookError is an error of a SELECT in words that do not name the query which
+// was made of it: users have not named it.
+type lookError struct {
+	text string
+	err  error
+}
+
+func (e *lookError) Error() string { return e.text }
+
+func (e *lookError) Unwrap() error { return e.err }
+
+// nameless is the error without the names that are the query's own. What is
+// wrapped is the same.
+func nameless(err error, look *planner.Look) error {
+	if err == nil || !strings.Contains(err.Error(), look.Query.ID) {
+		return err
+	}
+	names := strings.NewReplacer(
+		"query "+look.Query.ID+", ", "", "query "+look.Query.ID+": ", "", "query "+look.Query.ID, "the SELECT",
+		look.Query.Group+"-", "of the SELECT: ", look.Query.Group, "of the SELECT", look.Query.ID, "SELECT")
+	return &lookError{names.Replace(err.Error()), err}
+}
+
+func (s *Session) lookAt(ctx context.Context, engine drainer, look *planner.Look) (*Result, error) {
 	if err := engine.Drain(ctx); err != nil {
 		return nil, err
 	}
 	if s.options.QueryStatus != nil {
 		if status := s.options.QueryStatus(look.Query.ID); status.Cause != nil {
-			return nil, fmt.Errorf("the query failed: %w", status.Cause)
+			return nil, fmt.Errorf("the SELECT failed: %w", status.Cause)
 		}
 	}
 	rows, err := s.readLook(ctx, look.Source)
 	if err != nil {
 		return nil, err
 	}
+	return lookTable(look, rows)
+}
+
+// lookTable is what a SELECT shows of the values of its rows.
+func lookTable(look *planner.Look, rows [][]byte) (*Result, error) {
 	table := Table{}
 	for _, c := range look.Source.Value {
 		table.Columns = append(table.Columns, c.Name)
@@ -69,18 +100,6 @@ func (s *Session) lookAt(ctx context.Context, engine lookEngine, look *planner.L
 		table.Rows = append(table.Rows, row)
 	}
 	return &Result{Tables: []Table{table}}, nil
-}
-
-// forget deletes the query and its topic.
-func (s *Session) forget(ctx context.Context, engine lookEngine, look *planner.Look) error {
-	ctx = context.WithoutCancel(ctx)
-	if err := engine.Drop(ctx, look.Query.ID); err != nil {
-		return fmt.Errorf("dropping query %s: %w", look.Query.ID, err)
-	}
-	if err := s.options.Log.DeleteTopic(ctx, look.Source.Topic); err != nil && !errors.Is(err, kafkaio.ErrUnknownTopic) {
-		return fmt.Errorf("deleting the result of query %s: %w", look.Query.ID, err)
-	}
-	return nil
 }
 
 // readLook reads the result: a stream's values in the order of time, a table's

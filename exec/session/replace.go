@@ -14,6 +14,9 @@ import (
 // is stopped after a commit, and the new one goes on from its positions and
 // with its stores. If the new one does not start, the old one runs on.
 func (s *Session) replace(ctx context.Context, q *plan.Query, at types.Position) error {
+	if _, runs := s.catalog.Query(q.ID); !runs {
+		return s.start(ctx, q) // it was terminated and left nothing to go on with
+	}
 	old, planned := s.plans[q.ID]
 	if !planned {
 		return types.Errorf(types.CodeStatement, "the plan of query %s is not known here, so it cannot be replaced", q.ID).At(at).
@@ -21,9 +24,6 @@ func (s *Session) replace(ctx context.Context, q *plan.Query, at types.Position)
 	}
 	if err := planner.CheckQueryReplacement(old, q, at); err != nil {
 		return err
-	}
-	if _, runs := s.catalog.Query(q.ID); !runs {
-		return s.start(ctx, q)
 	}
 	paused := s.paused[q.ID]
 	if err := s.stop(ctx, q.ID); err != nil {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"millrace/kafkaio"
+	"millrace/kafkaio/registry"
 	"millrace/planner"
 	"millrace/planner/catalog"
 	"millrace/planner/plan"
@@ -25,6 +26,9 @@ type Engine interface {
 	// Stop ends a query after its last commit. A query of the same id that is
 	// started later goes on from there.
 	Stop(ctx context.Context, id string) error
+	// Drop ends a query for good: its positions, its state and its internal topics
+	// are deleted. What it wrote stays. After an error it can be done again.
+	Drop(ctx context.Context, id string) error
 	// Pause lets a query take no more records until Resume.
 	Pause(id string) error
 	Resume(id string) error
@@ -37,6 +41,8 @@ type Options struct {
 	Log     kafkaio.Log
 	Engine  Engine // nil: statements are planned and nothing runs
 	Service string
+	// Registry has the schemas of formats that need one; nil: these are refused.
+	Registry registry.Registry
 	// Now is the clock that stamps inserted rows, in ms.
 	Now func() int64
 	// Directory is where relative file names of LOAD start from.
@@ -91,9 +97,11 @@ func (s *Session) Close() error {
 	return s.producer.Close()
 }
 
-func (s *Session) planner() *planner.Planner {
-	return &planner.Planner{Catalog: s.catalog, Formats: formats{}, Service: s.options.Service}
+func (s *Session) planner(ctx context.Context) *planner.Planner {
+	return &planner.Planner{Catalog: s.catalog, Formats: s.formats(ctx), Service: s.options.Service}
 }
+
+func (s *Session) formats(ctx context.Context) formats { return formats{ctx, s.options.Registry} }
 
 // StatementError says at which statement of a script execution ended.
 type StatementError struct {
@@ -157,11 +165,11 @@ func (s *Session) execute(ctx context.Context, statement ast.Statement, text str
 	case *ast.DeleteRows:
 		return s.deleteRows(ctx, n)
 	case *ast.CreateType:
-		return s.createType(n)
+		return s.createType(ctx, n)
 	case *ast.CreateFunction:
-		return s.createFunction(n, text)
+		return s.createFunction(ctx, n, text)
 	case *ast.AlterSource:
-		return s.alter(n, text)
+		return s.alter(ctx, n, text)
 	case *ast.Drop:
 		return s.drop(ctx, n)
 	case *ast.Control:
@@ -178,11 +186,11 @@ func (s *Session) execute(ctx context.Context, statement ast.Statement, text str
 func (s *Session) look(ctx context.Context, statement ast.Statement) (*Result, error) {
 	switch n := statement.(type) {
 	case *ast.Explain:
-		return s.explain(n)
+		return s.explain(ctx, n)
 	case *ast.Show:
 		return s.show(ctx, n)
 	case *ast.Describe:
-		return s.describe(n)
+		return s.describe(ctx, n)
 	case *ast.Print:
 		return s.print(ctx, n)
 	case *ast.SetProperty:

@@ -16,7 +16,7 @@ import (
 func (s *Session) show(ctx context.Context, n *ast.Show) (*Result, error) {
 	switch n.What {
 	case "STREAMS", "TABLES":
-		return s.showSources(n), nil
+		return s.showSources(ctx, n), nil
 	case "TOPICS":
 		return s.showTopics(ctx, n)
 	case "QUERIES":
@@ -42,11 +42,11 @@ func (s *Session) sourcesOf(what string) []*catalog.Source {
 	return slices.DeleteFunc(s.catalog.Sources(), func(source *catalog.Source) bool { return string(source.Kind)+"S" != what })
 }
 
-func (s *Session) showSources(n *ast.Show) *Result {
+func (s *Session) showSources(ctx context.Context, n *ast.Show) *Result {
 	if n.Extended {
 		result := &Result{}
 		for _, source := range s.sourcesOf(n.What) {
-			result.Tables = append(result.Tables, s.describeSource(source, true)...)
+			result.Tables = append(result.Tables, s.describeSource(ctx, source, true)...)
 		}
 		return result
 	}
@@ -93,7 +93,7 @@ func (s *Session) showQueries(n *ast.Show) *Result {
 	for _, q := range s.catalog.Queries() {
 		status := s.status(q.ID)
 		if !n.Extended {
-			t.add(q.ID, status.State, q.Sink, list(q.Sources), q.Statement)
+			t.add(q.ID, status.State, orNil(q.Sink), list(q.Sources), q.Statement)
 			continue
 		}
 		var cause any
@@ -124,15 +124,15 @@ func (s *Session) showProperties() *Result {
 		if prefixed, also := s.catalog.Property(streamsPrefix + name); also && !set {
 			value, set = prefixed, true
 		}
-		t.add(name, orNil(cmp.Or(value, p.initial)), set, p.doc)
+		t.add(name, orNil(cmp.Or(shown(name, value), p.initial)), set, p.doc)
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.catalog.Properties)) {
 		switch {
 		case seen[name]:
 		case limitsAggregate(name):
-			t.add(name, s.catalog.Properties[name], true, "how many elements an aggregate keeps")
+			t.add(name, shown(name, s.catalog.Properties[name]), true, "how many elements an aggregate keeps")
 		default:
-			t.add(name, s.catalog.Properties[name], true, "no effect here")
+			t.add(name, shown(name, s.catalog.Properties[name]), true, "no effect here")
 		}
 	}
 	return one(t)

@@ -16,7 +16,7 @@ import (
 
 // insertValues executes INSERT INTO .. VALUES: all rows in one transaction.
 func (s *Session) insertValues(ctx context.Context, n *ast.InsertValues) (*Result, error) {
-	rows, err := s.planner().InsertValues(n)
+	rows, err := s.planner(ctx).InsertValues(n)
 	if err != nil {
 		return nil, err
 	}
@@ -62,6 +62,18 @@ type writer struct {
 }
 
 func (s *Session) newWriter(ctx context.Context, source *catalog.Source, numbered string) (*writer, error) {
+	source, err := s.written(ctx, source.Name)
+	if err != nil {
+		return nil, err
+	}
+	key, err := s.encoder(ctx, source.KeyFormat, true, source.Key)
+	if err != nil {
+		return nil, err
+	}
+	value, err := s.encoder(ctx, source.ValueFormat, false, source.Value)
+	if err != nil {
+		return nil, err
+	}
 	topics, err := s.options.Log.Topics(ctx, source.Topic)
 	if err != nil {
 		return nil, err
@@ -80,14 +92,20 @@ func (s *Session) newWriter(ctx context.Context, source *catalog.Source, numbere
 	}
 	return &writer{
 		session: s, source: source, numbered: numbered, partitions: topic.Partitions,
-		key: encoder(source.KeyFormat, source.Key), value: encoder(source.ValueFormat, source.Value),
+		key: key, value: value,
 	}, nil
 }
 
 // encoder is that of a format which the source's declaration has checked.
-func encoder(f catalog.Format, columns []catalog.Column) format.Encoder {
+func (s *Session) encoder(ctx context.Context, f catalog.Format, key bool, columns []catalog.Column) (format.Encoder, error) {
 	kind, _ := format.Lookup(f.Name)
-	return kind.NewEncoder(specOf(f), fieldsOf(columns))
+	spec := specOf(f)
+	if f.SchemaID != 0 {
+		if err := s.formats(ctx).lookUp(&spec, key); err != nil {
+			return nil, err
+		}
+	}
+	return kind.NewEncoder(spec, fieldsOf(columns)), nil
 }
 
 // append adds row i of the vectors, which the user counts as the one of a

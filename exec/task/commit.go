@@ -207,6 +207,9 @@ func (x *Transaction) prepare(ctx context.Context, pending []*Task) (map[string]
 func positionsOf(tasks []*Task) map[string]map[kafkaio.TopicPartition]int64 {
 	positions := make(map[string]map[kafkaio.TopicPartition]int64)
 	for _, t := range tasks {
+		if t.rereads() {
+			continue // its position is that of the local copy
+		}
 		group := t.config.Query.Group
 		for _, in := range t.inputs {
 			if in.position == in.committed {

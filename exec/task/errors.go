@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"millrace/kafkaio"
+	"millrace/kafkaio/registry"
 	"millrace/state"
 )
 
@@ -87,7 +88,7 @@ func Classify(err error) Action {
 	case errors.Is(err, kafkaio.ErrOffsetOutOfRange):
 		return Reposition
 	case errors.Is(err, kafkaio.ErrTransient), errors.Is(err, kafkaio.ErrUnreachable),
-		errors.Is(err, kafkaio.ErrAborted), errors.Is(err, context.DeadlineExceeded):
+		errors.Is(err, kafkaio.ErrAborted), errors.Is(err, registry.ErrUnavailable), errors.Is(err, context.DeadlineExceeded):
 		return Retry
 	}
 	return Drop

@@ -11,13 +11,23 @@ type Place struct {
 	Query string
 	kafkaio.TopicPartition
 	Offset int64 // -1: not known, as for a row that an aggregation made
+	// Origin names the sources whose rows the query itself has written into the
+	// topic, as ORDERS (topic orders); empty for a topic of the user's.
+	Origin string
 }
 
-func (p Place) String() string {
-	if p.Offset < 0 {
-		return fmt.Sprintf("query %s, topic %s, partition %d", p.Query, p.Topic, p.Partition)
+func (p Place) String() string { return fmt.Sprintf("query %s, %s", p.Query, p.Record()) }
+
+// Record is the place without the query.
+func (p Place) Record() string {
+	text := fmt.Sprintf("topic %s, partition %d", p.Topic, p.Partition)
+	if p.Offset >= 0 {
+		text += fmt.Sprintf(", offset %d", p.Offset)
 	}
-	return fmt.Sprintf("query %s, topic %s, partition %d, offset %d", p.Query, p.Topic, p.Partition, p.Offset)
+	if p.Origin != "" {
+		text += ", a row of " + p.Origin
+	}
+	return text
 }
 
 // Reason sorts skipped records and rows; it is the name under which they are counted.
@@ -89,6 +99,18 @@ func (i StateRestored) String() string {
 	return fmt.Sprintf("query %s, store %s, partition %d: restored from offset %d, %d records", i.Query, i.Store, i.Partition, i.From, i.Records)
 }
 
+// StateDropped says that the local copy of a task's state could not be used and
+// was removed. The state is read back from the changelogs.
+type StateDropped struct {
+	Query     string
+	Partition int32
+	Cause     error
+}
+
+func (i StateDropped) String() string {
+	return fmt.Sprintf("query %s, partition %d: the local copy of the state was dropped: %v", i.Query, i.Partition, i.Cause)
+}
+
 // Reporter is told what a task leaves out and restores. A nil function is not
 // called. The functions are called from the worker's goroutine.
 type Reporter struct {
@@ -96,6 +118,7 @@ type Reporter struct {
 	RowError      func(RowError)
 	LateRecord    func(LateRecord)
 	StateRestored func(StateRestored)
+	StateDropped  func(StateDropped)
 }
 
 // Counts is what a task did since it was last asked.

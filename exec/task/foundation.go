@@ -47,6 +47,9 @@ func typesOfGroups(to io.Writer, node plan.Node) {
 func (t *Task) checkFoundation() error {
 	for _, s := range t.stores {
 		written := s.store.Meta(foundationName)
+		if bytes.Equal(written, droppedMark) {
+			return ErrDropped
+		}
 		if written != nil && !bytes.Equal(written, t.foundation) {
 			return types.Errorf(types.CodeStatement, "the state in topic %s was written by another form of query %s, and cannot be continued by this one",
 				s.changelog.Topic, t.config.Query.ID).

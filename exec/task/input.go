@@ -17,8 +17,9 @@ type Input struct {
 	// Repartition says that only this query reads the topic.
 	Repartition bool
 
-	number    int // among the task's inputs
-	rank      int // at equal times the lower rank goes first
+	origin    string // of a repartition topic: the sources that fill it
+	number    int    // among the task's inputs
+	rank      int    // at equal times the lower rank goes first
 	reader    reader
 	queue     []*kafkaio.Records
 	from      int // the batch is queue[0][from:to]
@@ -34,12 +35,12 @@ type Input struct {
 	purged    int64
 }
 
-func newInput(number int, node plan.Node, partition int32) (*Input, error) {
+func newInput(number int, node plan.Node, codecs codecs, partition int32) (*Input, error) {
 	in := &Input{number: number, rank: 1, position: unknown, committed: unknown, stable: unknown}
 	in.Topic, in.Partition = plan.InputTopic(node), partition
 	switch n := node.(type) {
 	case *plan.Source:
-		source, err := newSource(n)
+		source, err := newSource(n, codecs)
 		if err != nil {
 			return nil, err
 		}
@@ -140,7 +141,7 @@ func (t *Task) consume(in *Input, row int) {
 		skip := f.skipped[in.skipped]
 		in.skipped++
 		t.counts.skip(skip.reason, 1)
-		t.reportSkip(Place{t.config.Query.ID, in.TopicPartition, run.Offsets[in.from+int(skip.row)]}, skip)
+		t.reportSkip(t.placeOf(in, run.Offsets[in.from+int(skip.row)]), skip)
 	}
 	t.counts.In += int64(row - in.row)
 	in.row = row

@@ -6,7 +6,7 @@ import (
 	"millrace/exec/column"
 	"millrace/kafkaio"
 	"millrace/kafkaio/format"
-	"millrace/planner/catalog"
+	"millrace/kafkaio/registry"
 	"millrace/planner/plan"
 )
 
@@ -28,6 +28,7 @@ type frame struct {
 	skipped []skippedRow
 	reason  Reason // under which fail records what a decoder refuses
 	bad     func(row int32, err error)
+	failure error // why the run cannot be read now
 	times   []int64
 	rows    []int32 // scratch
 }
@@ -48,6 +49,10 @@ func (f *frame) init(schema plan.Schema) {
 	f.arena.Limit = batchMemory
 	f.batch.Arena = &f.arena
 	f.bad = func(row int32, err error) {
+		if errors.Is(err, registry.ErrUnavailable) {
+			f.failure = err
+			return
+		}
 		skip := skippedRow{row: row, reason: f.reason, detail: err.Error()}
 		if fault, ok := errors.AsType[*format.RecordError](err); ok {
 			skip.path, skip.detail = fault.Path, fault.Reason
@@ -70,6 +75,7 @@ func (f *frame) begin(records *kafkaio.Records, from, to int) {
 	f.failed = f.failed.Resize(n)
 	f.failed.Fill(n, false)
 	f.skipped = f.skipped[:0]
+	f.failure = nil
 	f.times = append(f.times[:0], records.Timestamps[from:to]...)
 	b.Times = f.times
 	b.Offsets = records.Offsets[from:to:to]
@@ -112,24 +118,4 @@ func (f *frame) finish() {
 type part struct {
 	decoder format.Decoder // nil without fields
 	out     []*column.Vector
-}
-
-// newPart makes the decoder of a key or value whose fields are read into the columns.
-func newPart(f catalog.Format, fields []plan.Field, columns []*column.Vector) (part, error) {
-	if len(fields) == 0 {
-		return part{}, nil
-	}
-	spec, kind, err := formatOf(f)
-	if err != nil {
-		return part{}, err
-	}
-	p := part{out: make([]*column.Vector, len(fields))}
-	wanted := make([]bool, len(fields))
-	for i, field := range fields {
-		if field.Column >= 0 {
-			wanted[i], p.out[i] = true, columns[field.Column]
-		}
-	}
-	p.decoder = kind.NewDecoder(spec, formatFields(fields), wanted)
-	return p, nil
 }

@@ -40,15 +40,15 @@ type repartitionSink struct {
 	row          []byte
 }
 
-func newRepartitionSink(n *plan.RepartitionSink, partitions int, output writer) (*repartitionSink, error) {
+func newRepartitionSink(n *plan.RepartitionSink, codecs codecs, partitions int, output writer) (*repartitionSink, error) {
 	schema := n.Schema()
 	s := &repartitionSink{output: output, partitions: partitions, changes: schema.Changes, keepNullKeys: n.KeepNullKeys}
 	schema.Window = nil // the row holds the window; it has no part in the key
 	var err error
-	if s.key, err = newKeyEncoder(n.KeyFormat, n.Key, schema); err != nil {
+	if s.key, err = newKeyEncoder(codecs, n.KeyFormat, n.Key, schema); err != nil {
 		return nil, fmt.Errorf("key of topic %s: %w", n.Topic, err)
 	}
-	if s.oldKey, err = newKeyEncoder(n.KeyFormat, n.Key, schema); err != nil {
+	if s.oldKey, err = newKeyEncoder(codecs, n.KeyFormat, n.Key, schema); err != nil {
 		return nil, fmt.Errorf("key of topic %s: %w", n.Topic, err)
 	}
 	return s, nil

@@ -27,6 +27,9 @@ type Start struct {
 // Place sets the positions of the inputs. It refuses positions that the topics
 // no longer have, and state without positions, which would count records twice.
 func (t *Task) Place(start Start) error {
+	if t.rereads() {
+		return t.placeAgain(start)
+	}
 	for _, in := range t.inputs {
 		held := start.Ranges[in.TopicPartition]
 		committed, ok := start.Committed[in.TopicPartition]
@@ -41,7 +44,7 @@ func (t *Task) Place(start Start) error {
 				in.Topic, in.Partition, held.HighWatermark, committed))
 		case committed < held.Start:
 			t.counts.skip(DeletedUnread, held.Start-committed)
-			t.reportSkip(Place{t.config.Query.ID, in.TopicPartition, committed}, skippedRow{
+			t.reportSkip(t.placeOf(in, committed), skippedRow{
 				reason: DeletedUnread, detail: fmt.Sprintf("up to offset %d", held.Start-1),
 			})
 			in.start(held.Start, committed)
@@ -74,7 +77,7 @@ func (t *Task) Open() error {
 	}
 	ids := make(map[string][16]byte, len(stores))
 	for _, s := range stores {
-		ids[s.Name] = t.config.TopicIDs[s.Changelog]
+		ids[s.Name] = t.config.TopicIDs[t.restoredFrom(s)]
 	}
 	local, err := state.Open(state.Options{
 		Directory:   t.config.Directory,
@@ -102,6 +105,9 @@ func (t *Task) Open() error {
 		})
 	}
 	positions, _, _ := local.Trusted()
+	if cause := local.Distrust(); cause != nil {
+		t.reportDropped(cause)
+	}
 	for _, s := range t.stores {
 		s.from = unknown
 		if position, ok := positions[s.plan.Name]; ok {
@@ -126,11 +132,13 @@ func describe(to io.Writer, node plan.Node) {
 	}
 }
 
-// Changelogs are the partitions that the task's stores are restored from.
+// Changelogs are the changelog partitions that the task's stores are restored from.
 func (t *Task) Changelogs() []kafkaio.TopicPartition {
-	partitions := make([]kafkaio.TopicPartition, len(t.stores))
-	for i, s := range t.stores {
-		partitions[i] = s.changelog
+	var partitions []kafkaio.TopicPartition
+	for _, s := range t.stores {
+		if s.plan.Changelog != "" {
+			partitions = append(partitions, s.changelog)
+		}
 	}
 	return partitions
 }
@@ -181,6 +189,9 @@ type restoration struct {
 
 // planRestore lists the changelogs that have something to read.
 func (t *Task) planRestore(ranges map[kafkaio.TopicPartition]kafkaio.OffsetRange, restoring map[kafkaio.TopicPartition]*restoration) error {
+	if t.rereads() {
+		return nil
+	}
 	if err := t.trustPositions(ranges); err != nil {
 		return err
 	}
@@ -217,6 +228,7 @@ func (t *Task) trustPositions(ranges map[kafkaio.TopicPartition]kafkaio.OffsetRa
 		if s.from == unknown || s.from >= held.Start && s.from <= held.HighWatermark {
 			continue
 		}
+		t.reportDropped(fmt.Errorf("it stands at offset %d of %s, which holds the offsets %d to %d", s.from, s.changelog.Topic, held.Start, held.HighWatermark))
 		if err := t.local.Discard(); err != nil {
 			return fmt.Errorf("%s: %w", t, err)
 		}
@@ -312,6 +324,12 @@ func (t *Task) checkpointRestored() {
 	}
 	if t.local.Checkpoint(positions) != nil {
 		t.abandonLocal()
+	}
+}
+
+func (t *Task) reportDropped(cause error) {
+	if t.config.Reporter.StateDropped != nil {
+		t.config.Reporter.StateDropped(StateDropped{Query: t.config.Query.ID, Partition: t.config.Partition, Cause: cause})
 	}
 }
 

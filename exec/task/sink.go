@@ -33,13 +33,13 @@ type keyEncoder struct {
 	buf         []byte
 }
 
-func newKeyEncoder(f catalog.Format, fields []plan.Field, schema plan.Schema) (*keyEncoder, error) {
+func newKeyEncoder(codecs codecs, f catalog.Format, fields []plan.Field, schema plan.Schema) (*keyEncoder, error) {
 	k := &keyEncoder{window: schema.Window, start: schema.WindowStart, end: schema.WindowEnd}
 	if k.window != nil && (k.start < 0 || k.end < 0) {
 		return nil, errors.New("the window of the key has no columns")
 	}
 	var err error
-	if k.encoder, err = newEncoder(f, fields); err != nil {
+	if k.encoder, err = codecs.encoder(f, fields); err != nil {
 		return nil, err
 	}
 	for _, field := range fields {
@@ -47,17 +47,6 @@ func newKeyEncoder(f catalog.Format, fields []plan.Field, schema plan.Schema) (*
 	}
 	k.vectors = make([]*column.Vector, len(fields))
 	return k, nil
-}
-
-func newEncoder(f catalog.Format, fields []plan.Field) (format.Encoder, error) {
-	if len(fields) == 0 {
-		return nil, nil
-	}
-	spec, kind, err := formatOf(f)
-	if err != nil {
-		return nil, err
-	}
-	return kind.NewEncoder(spec, formatFields(fields)), nil
 }
 
 // use makes the columns those of the rows to come.
@@ -138,15 +127,15 @@ type sink struct {
 	now        func() int64
 }
 
-func newSink(n *plan.Sink, partitions int, limits SinkLimits, now func() int64, output writer) (*sink, error) {
+func newSink(n *plan.Sink, codecs codecs, partitions int, limits SinkLimits, now func() int64, output writer) (*sink, error) {
 	schema := n.Schema()
 	s := &sink{output: output, partitions: partitions, changes: schema.Changes, streamTime: -1, limits: limits, now: now}
 	var err error
-	if s.key, err = newKeyEncoder(n.KeyFormat, n.Key, schema); err != nil {
+	if s.key, err = newKeyEncoder(codecs, n.KeyFormat, n.Key, schema); err != nil {
 		return nil, fmt.Errorf("key of %s: %w", n.Name, err)
 	}
 	s.key.passesNulls = n.PassesNullKeys
-	if s.value, err = newEncoder(n.ValueFormat, n.Value); err != nil {
+	if s.value, err = codecs.encoder(n.ValueFormat, n.Value); err != nil {
 		return nil, fmt.Errorf("value of %s: %w", n.Name, err)
 	}
 	for _, field := range n.Value {
@@ -191,15 +180,13 @@ func (s *sink) write(b *column.Batch, i int32, present bool) error {
 	}
 	key, deciding, err := s.key.encode(b.Columns, int(i))
 	if err != nil {
-		s.output.drop(b, i, Unencodable, "key", err.Error())
-		return nil
+		return s.unencodable(b, i, "key", err)
 	}
 	var value []byte
 	if present {
 		var null bool
 		if value, null, err = s.encode(int(i)); err != nil {
-			s.output.drop(b, i, Unencodable, "value", err.Error())
-			return nil
+			return s.unencodable(b, i, "value", err)
 		}
 		if null {
 			value = nil
@@ -210,6 +197,16 @@ func (s *sink) write(b *column.Batch, i int32, present bool) error {
 		return nil
 	}
 	return s.output.write(partition(deciding, b, s.partitions), time, key, value, headersOf(b, i))
+}
+
+// unencodable leaves a row out that the format cannot write. A schema that takes
+// no row at all ends the query.
+func (s *sink) unencodable(b *column.Batch, i int32, part string, err error) error {
+	if errors.Is(err, format.ErrIncomplete) {
+		return types.Errorf(types.CodeProperty, "the %s cannot be written: %v", part, err)
+	}
+	s.output.drop(b, i, Unencodable, part, err.Error())
+	return nil
 }
 
 func (s *sink) encode(i int) (value []byte, null bool, err error) {

@@ -147,7 +147,7 @@ row 1 dropped: invalid timestamp: A: -2 is negative
 			}
 			c.adjust(n)
 			out := &written{}
-			s, err := newSink(n, 4, SinkLimits{}, nil, out)
+			s, err := newSink(n, codecs{}, 4, SinkLimits{}, nil, out)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -167,7 +167,7 @@ func TestSinkLimits(t *testing.T) {
 	}
 	limits := limitsOf(map[string]string{"max.message.bytes": "261", anyFuture: "1000"})
 	out := &written{}
-	s, err := newSink(n, 1, limits, func() int64 { return 50 }, out)
+	s, err := newSink(n, codecs{}, 1, limits, func() int64 { return 50 }, out)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +195,7 @@ func TestSinkWritesWindowedKeys(t *testing.T) {
 		KeyFormat: catalog.Format{Name: "KAFKA", Unwrapped: true}, Key: []plan.Field{{Name: "K", Type: types.String, Column: 0}},
 	}
 	out := &written{}
-	s, err := newSink(n, 64, SinkLimits{}, nil, out)
+	s, err := newSink(n, codecs{}, 64, SinkLimits{}, nil, out)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,7 +245,7 @@ func TestRepartitionRoundTrip(t *testing.T) {
 			Key: []plan.Field{{Name: "K", Type: types.String, Column: 0}}, KeepNullKeys: c.keep,
 		}
 		out := &written{}
-		s, err := newRepartitionSink(n, 4, out)
+		s, err := newRepartitionSink(n, codecs{}, 4, out)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -23,15 +23,15 @@ type source struct {
 	time      *eventTime // nil: the record's own
 }
 
-func newSource(n *plan.Source) (*source, error) {
+func newSource(n *plan.Source, codecs codecs) (*source, error) {
 	s := &source{table: n.Output.Changes, keyWindow: n.KeyWindow, pseudo: n.Pseudo}
 	s.decoded.init(n.Output)
 	columns := s.decoded.batch.Columns
 	var err error
-	if s.key, err = newPart(n.KeyFormat, n.KeyFields, columns); err != nil {
+	if s.key, err = codecs.part(n.KeyFormat, n.KeyFields, columns); err != nil {
 		return nil, fmt.Errorf("key of %s: %w", n.Name, err)
 	}
-	if s.value, err = newPart(n.ValueFormat, n.ValueFields, columns); err != nil {
+	if s.value, err = codecs.part(n.ValueFormat, n.ValueFields, columns); err != nil {
 		return nil, fmt.Errorf("value of %s: %w", n.Name, err)
 	}
 	if len(n.Headers) > 0 {
@@ -54,6 +54,9 @@ func (s *source) read(records *kafkaio.Records, from, to int) error {
 	f.begin(records, from, to)
 	s.readKeys(records.Keys[from:to])
 	s.readValues(records.Values[from:to])
+	if f.failure != nil {
+		return fmt.Errorf("topic %s, partition %d: %w", records.Topic, records.Partition, f.failure)
+	}
 	if err := s.readTimes(); err != nil {
 		return fmt.Errorf("topic %s, partition %d: %w", records.Topic, records.Partition, err)
 	}

@@ -183,7 +183,7 @@ func TestSource(t *testing.T) {
 101 skipped: undecodable value: : *`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, err := newSource(c.source)
+			s, err := newSource(c.source, codecs{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -217,7 +217,7 @@ func compareLines(t *testing.T, got, want string) {
 func TestInvalidTimestampEndsStrictQuery(t *testing.T) {
 	n := simpleSource()
 	n.Timestamp = &plan.Timestamp{Column: 1, FailOnInvalid: true}
-	s, err := newSource(n)
+	s, err := newSource(n, codecs{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,7 +242,7 @@ func TestWindowedKeyRoundTrip(t *testing.T) {
 
 // Reading costs no allocation a record.
 func TestSourceDoesNotAllocate(t *testing.T) {
-	s, err := newSource(simpleSource())
+	s, err := newSource(simpleSource(), codecs{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,6 +35,9 @@ func (t *Task) store(name string) (*state.Store, error) {
 // writeChangelogs adds what changed in the stores to the transaction.
 func (t *Task) writeChangelogs(ctx context.Context) error {
 	for _, s := range t.stores {
+		if s.plan.Changelog == "" {
+			continue
+		}
 		err := s.store.Changes(func(key, value []byte, timestamp int64) error {
 			return t.output.Append(ctx, s.changelog, timestamp, key, value, nil)
 		})
@@ -82,7 +85,9 @@ func (t *Task) checkpoint(ctx context.Context, log kafkaio.Log) {
 	if t.config.Directory == "" || len(t.stores) == 0 {
 		return
 	}
-	if now := t.config.Now(); t.positions == nil || now.Sub(t.positionsAt) >= min(positionsAge, t.config.CheckpointInterval) {
+	if t.rereads() {
+		t.positions = t.readPositions()
+	} else if now := t.config.Now(); t.positions == nil || now.Sub(t.positionsAt) >= min(positionsAge, t.config.CheckpointInterval) {
 		ranges, err := log.Offsets(ctx, t.Changelogs())
 		if err != nil {
 			return
@@ -103,11 +108,12 @@ func (t *Task) checkpoint(ctx context.Context, log kafkaio.Log) {
 // that is clean, and with its position, it stays usable for what it holds.
 func (t *Task) abandonLocal() { t.config.Directory = "" }
 
-// Discard drops the local copy of the state, before Close.
-func (t *Task) Discard() error {
+// Discard drops the local copy of the state, before Close; cause tells why.
+func (t *Task) Discard(cause error) error {
 	if t.local == nil {
 		return nil
 	}
+	t.reportDropped(cause)
 	if err := t.local.Discard(); err != nil {
 		return fmt.Errorf("%s: %w", t, err)
 	}

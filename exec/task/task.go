@@ -17,6 +17,8 @@ import (
 	"millrace/exec/expr"
 	"millrace/exec/op"
 	"millrace/kafkaio"
+	"millrace/kafkaio/format"
+	"millrace/kafkaio/registry"
 	"millrace/planner/plan"
 	"millrace/state"
 )
@@ -47,8 +49,10 @@ type Config struct {
 	Manual bool
 	// BatchRows is the most rows of a batch, 1 to column.MaxRows; 0 takes the most.
 	BatchRows int
-	Reporter  Reporter
-	Now       func() time.Time
+	// Registry has the schemas of formats that need one; may be nil.
+	Registry registry.Registry
+	Reporter Reporter
+	Now      func() time.Time
 }
 
 // Task is one subgraph for one partition number. One goroutine uses it.
@@ -85,10 +89,11 @@ func New(config Config, output *Transaction) (*Task, error) {
 	}
 	t := &Task{config: config, output: output, batches: batchSize{rows: config.BatchRows}}
 	for i, node := range config.Subgraph.Inputs {
-		in, err := newInput(i, node, config.Partition)
+		in, err := newInput(i, node, t.codecs(), config.Partition)
 		if err != nil {
 			return nil, err
 		}
+		in.origin = origins(config.Query, in.Topic)
 		t.inputs = append(t.inputs, in)
 	}
 	return t, nil
@@ -151,10 +156,11 @@ func (t *Task) build() error {
 	switch root := t.config.Subgraph.Root.(type) {
 	case *plan.Sink:
 		t.sink.Topic = root.Topic
-		sinkOperator, err = newSink(root, t.config.SinkPartitions, t.config.SinkLimits, t.milliseconds, t)
+		sinkOperator, err = newSink(root, t.codecs(), t.config.SinkPartitions, t.config.SinkLimits, t.milliseconds, t)
 	case *plan.RepartitionSink:
 		t.sink.Topic = root.Topic
-		sinkOperator, err = newRepartitionSink(root, t.config.SinkPartitions, t)
+		sinkOperator, err = newRepartitionSink(root, t.codecs(), t.config.SinkPartitions, t)
+	case *plan.Materialize:
 	default:
 		err = fmt.Errorf("subgraph %d ends in %T", t.config.Subgraph.ID, root)
 	}
@@ -170,6 +176,8 @@ func (t *Task) build() error {
 	t.pipeline, err = op.Build(t.config.Subgraph, environment, sinkOperator)
 	return err
 }
+
+func (t *Task) codecs() codecs { return codecs{format.NewSchemas(t.config.Registry)} }
 
 func (t *Task) milliseconds() int64 { return t.config.Now().UnixMilli() }
 
@@ -464,7 +472,7 @@ func (t *Task) count(counter op.Counter, b *column.Batch, row int32) {
 func (t *Task) rowPlace(b *column.Batch, i int32) Place {
 	place := Place{Query: t.config.Query.ID, Offset: unknown}
 	if t.current != nil {
-		place.TopicPartition = t.current.TopicPartition
+		place = t.placeOf(t.current, unknown)
 	}
 	if b != nil && int(i) < len(b.Offsets) {
 		place.Offset = b.Offsets[i]

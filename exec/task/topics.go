@@ -46,7 +46,9 @@ func (t *Topics) IDs(query *plan.Query) map[string][16]byte {
 	}
 	for _, g := range query.Subgraphs {
 		for _, s := range g.Stores {
-			ids[s.Changelog] = t.known[s.Changelog].ID
+			if s.Changelog != "" {
+				ids[s.Changelog] = t.known[s.Changelog].ID
+			}
 		}
 	}
 	return ids
@@ -85,6 +87,9 @@ func PrepareTopics(ctx context.Context, log kafkaio.Log, query *plan.Query) (*To
 			return nil, err
 		}
 		for _, s := range g.Stores {
+			if s.Changelog == "" {
+				continue
+			}
 			spec := kafkaio.TopicSpec{Name: s.Changelog, Partitions: t.Tasks(g), Replicas: replicas, Config: changelogConfig(s)}
 			if err := t.require(ctx, log, spec); err != nil {
 				return nil, err
@@ -110,9 +115,17 @@ func InternalTopics(query *plan.Query) []string {
 	for _, r := range query.Repartitions {
 		names = append(names, r.Topic)
 	}
+	return append(names, Changelogs(query)...)
+}
+
+// Changelogs are the topics of a query's changelogs.
+func Changelogs(query *plan.Query) []string {
+	var names []string
 	for _, g := range query.Subgraphs {
 		for _, s := range g.Stores {
-			names = append(names, s.Changelog)
+			if s.Changelog != "" {
+				names = append(names, s.Changelog)
+			}
 		}
 	}
 	return names

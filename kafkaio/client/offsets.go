@@ -110,24 +110,16 @@ func (c *Client) CommittedOffsets(ctx context.Context, group string, partitions 
 
 // fetchOffsets asks for stable offsets (KIP-447), which kafka-go's version of
 // the request cannot: the broker then answers a code while a transaction that
-// commits some of them is open.
+// commits some of them is open. Without partitions (nil) it gives all that the
+// group has.
 func (c *Client) fetchOffsets(ctx context.Context, b *broker, group string, partitions []kafkaio.TopicPartition) (map[kafkaio.TopicPartition]int64, error) {
-	topics := groupByTopic(slices.Values(partitions))
 	offsets := make(map[kafkaio.TopicPartition]int64)
 	var failure error
 	request := &rawMessage{
 		key: protocol.OffsetFetch, version: offsetFetchVersion, flexible: true, clientID: c.options.ClientID,
 		encode: func(e *encoder) {
 			e.string(group)
-			e.array(len(topics))
-			for _, topic := range topics {
-				e.string(topic.name)
-				e.array(len(topic.partitions))
-				for _, number := range topic.partitions {
-					e.int32(number)
-				}
-				e.tags()
-			}
+			encodePartitions(e, partitions)
 			e.bool(true) // stable offsets only
 			e.tags()
 		},
@@ -137,6 +129,24 @@ func (c *Client) fetchOffsets(ctx context.Context, b *broker, group string, part
 		return nil, err
 	}
 	return offsets, failure
+}
+
+// encodePartitions writes partitions by topic; nil asks for all.
+func encodePartitions(e *encoder, partitions []kafkaio.TopicPartition) {
+	if partitions == nil {
+		e.nullArray()
+		return
+	}
+	topics := groupByTopic(slices.Values(partitions))
+	e.array(len(topics))
+	for _, topic := range topics {
+		e.string(topic.name)
+		e.array(len(topic.partitions))
+		for _, number := range topic.partitions {
+			e.int32(number)
+		}
+		e.tags()
+	}
 }
 
 func decodeOffsets(d *decoder, offsets map[kafkaio.TopicPartition]int64) error {

@@ -52,6 +52,7 @@ func Run(t *testing.T, open func(t *testing.T) kafkaio.Log) {
 		{"unknown topic", unknownTopic},
 		{"create existing topic", createExisting},
 		{"create again", createAgain},
+		{"delete group", deleteGroup},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"millrace/exec/column"
+	"millrace/kafkaio/registry"
 	"millrace/sql/types"
 )
 
@@ -22,6 +23,28 @@ type Spec struct {
 	// Unwrapped says that the only field stands bare, not as a member of an
 	// object. A key of one column always does.
 	Unwrapped bool
+
+	// What follows is for formats with a schema.
+
+	// Schema is what payloads are written with; nil: the one that the fields give.
+	Schema *registry.Schema
+	// SchemaID stands before each payload that is written.
+	SchemaID int32
+	// SchemaName is the full name of the record or message: the one to take of
+	// Schema, or the one to give where the fields make the schema. Empty: the
+	// first, or the format's default name.
+	SchemaName string
+	// Nullable is how PROTOBUF writes fields that may be null: "", "OPTIONAL" or "WRAPPER".
+	Nullable string
+	// Schemas finds the schemas of payloads that are read.
+	Schemas Schemas
+}
+
+// Schemas finds schemas by the id that stands in a payload.
+type Schemas interface {
+	// Schema fails with an error that wraps registry.ErrUnknown where there is no
+	// such id, and registry.ErrUnavailable where it could not be asked for.
+	Schema(id int32) (registry.Schema, error)
 }
 
 // Format is one way to write rows as bytes. Its values are immutable.
@@ -47,6 +70,8 @@ type Decoder interface {
 	// for a field that is not wanted; the vectors are reset and long enough.
 	// Texts are views into the payload or the arena. A payload that is not
 	// acceptable is given to bad with a *RecordError; its row is then undefined.
+	// An error that wraps registry.ErrUnavailable says instead that the batch has
+	// to be decoded again later.
 	Decode(payloads [][]byte, rows []int32, out []*column.Vector, arena *column.Arena, bad func(row int32, err error))
 }
 

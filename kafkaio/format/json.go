@@ -60,6 +60,8 @@ type jsonDecoder struct {
 	root     *jsonObject // nil: the only field stands bare
 	bare     *jsonType
 	bareName string
+	// entryMaps says that a MAP may also stand as an array of its entries.
+	entryMaps bool
 
 	arena      *column.Arena
 	generation uint64 // numbers the objects read, to tell their members apart

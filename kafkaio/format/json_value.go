@@ -252,11 +252,14 @@ func (d *jsonDecoder) array(b []byte, i int, v *column.Vector, t *jsonType, row,
 }
 
 func (d *jsonDecoder) mapping(b []byte, i int, v *column.Vector, t *jsonType, row, depth int) int {
-	if b[i] != '{' {
+	if b[i] != '{' && (b[i] != '[' || !d.entryMaps) {
 		return d.wrongType(b, i, t, depth)
 	}
 	if depth >= maxJSONDepth {
 		return d.syntax(i, faultDepth)
+	}
+	if b[i] == '[' {
+		return d.entries(b, i, v, t, row, depth)
 	}
 	entries := mapEntries{keys: v.Children[0], values: v.Children[1], start: v.Children[0].Len()}
 	if i = skipSpace(b, i+1); i < len(b) && b[i] == '}' {

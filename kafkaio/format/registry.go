@@ -7,11 +7,15 @@ import "slices"
 const internalName = "INTERNAL"
 
 var formats = map[string]Format{
-	"JSON":       jsonFormat{},
-	"DELIMITED":  delimitedFormat{},
-	"KAFKA":      kafkaFormat{},
-	"NONE":       noneFormat{},
-	internalName: internalFormat{},
+	"AVRO":          avroFormat{},
+	"JSON":          jsonFormat{},
+	"JSON_SR":       jsonSchemaFormat{},
+	"DELIMITED":     delimitedFormat{},
+	"KAFKA":         kafkaFormat{},
+	"NONE":          noneFormat{},
+	"PROTOBUF":      protobufFormat{registered: true},
+	"PROTOBUF_NOSR": protobufFormat{},
+	internalName:    internalFormat{},
 }
 
 // Lookup is the format called name, in upper case.

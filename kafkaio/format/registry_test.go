@@ -6,12 +6,12 @@ import (
 )
 
 func TestRegistry(t *testing.T) {
-	if names := Names(); !slices.Equal(names, []string{"DELIMITED", "JSON", "KAFKA", "NONE"}) {
+	if names := Names(); !slices.Equal(names, []string{"AVRO", "DELIMITED", "JSON", "JSON_SR", "KAFKA", "NONE", "PROTOBUF", "PROTOBUF_NOSR"}) {
 		t.Errorf("formats %v", names)
 	}
 	for _, name := range append(Names(), internalName) {
 		f, ok := Lookup(name)
-		if !ok || f.Wraps() != (name == "JSON") {
+		if !ok || f.Wraps() != slices.Contains([]string{"AVRO", "JSON", "JSON_SR"}, name) {
 			t.Errorf("%s: found %t", name, ok)
 		}
 	}

@@ -129,3 +129,19 @@ func (l *Log) DeleteRecords(ctx context.Context, before map[kafkaio.TopicPartiti
 	}
 	return nil
 }
+
+// DeleteGroup implements kafkaio.Admin.
+func (l *Log) DeleteGroup(ctx context.Context, group string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for {
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("delete group %s: %w", group, err)
+		}
+		if g := l.groups[group]; g == nil || len(g.pending) == 0 {
+			delete(l.groups, group)
+			return nil
+		}
+		l.wait(ctx.Done(), nil)
+	}
+}

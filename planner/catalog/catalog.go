@@ -14,6 +14,7 @@ type Query struct {
 	Statement string
 	Sink      string   // name of the source that it writes
 	Sources   []string // names of the sources that it reads
+	PassesOn  string   // name of the stream of which it writes every row; empty: it may leave some out
 }
 
 // Catalog holds declarations by name. It is not safe for concurrent use; a

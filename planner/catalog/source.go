@@ -39,6 +39,13 @@ type Format struct {
 	// statement asked for: "", "WRAP_SINGLES" or "UNWRAP_SINGLES".
 	Unwrapped bool
 	Wrapping  string
+
+	// SchemaID is the id in the registry of the schema that records are written
+	// with; 0: none yet. SchemaGiven says that a statement named it.
+	SchemaID    int32
+	SchemaGiven bool
+	SchemaName  string // full name of its record or message; empty: as the format has it
+	Nullable    string // PROTOBUF: OPTIONAL, WRAPPER or empty
 }
 
 // WindowKind is the kind of window that a windowed key holds.
@@ -83,6 +90,7 @@ type Source struct {
 	ReadOnly    bool   // declared with SOURCE
 	Statement   string // the text that declared it
 	CreatedBy   string // id of the query that made it, empty for a declared source
+	KeptBy      string // id of the query that keeps the rows of a SOURCE TABLE, else empty
 }
 
 // Schema is the source's columns as SQL text: key columns first.

@@ -26,6 +26,10 @@ func (q *Query) Explain() string {
 			if s.Windowed {
 				fmt.Fprintf(&out, "  windowed  retention=%s", Millis(s.Retention))
 			}
+			if s.Changelog == "" {
+				out.WriteString("  filled from its topic\n")
+				continue
+			}
 			fmt.Fprintf(&out, "  changelog=%s\n", s.Changelog)
 		}
 	}

@@ -31,7 +31,7 @@ type Schema struct {
 }
 
 // Node is one operator of a plan. Nodes form a tree whose leaves are Source
-// and RepartitionSource and whose root is Sink or RepartitionSink.
+// and RepartitionSource and whose root is Sink, RepartitionSink or Materialize.
 type Node interface {
 	Schema() Schema
 	Inputs() []Node
@@ -135,17 +135,20 @@ type Unnest struct {
 // AggregateCall is one aggregate function of an Aggregate.
 type AggregateCall struct {
 	Function  string        // upper case
+	Distinct  bool          // equal arguments count once
+	Filtered  bool          // only rows count in which Filter, a BOOLEAN column of the input, is true
+	Filter    int           // where Filtered
 	Arguments []int         // columns of the input
 	Constants []expr.Expr   // literal parameters behind them, such as the k of TOPK
 	Type      *types.Type   // of the result
 	Inputs    []*types.Type // types of Arguments
-	Name      string        // for EXPLAIN: COUNT(*), SUM(A)
+	Name      string        // for EXPLAIN: COUNT(*), SUM(A), SUM(A) FILTER (WHERE B)
 }
 
 // Window is the window of an Aggregate. Durations are milliseconds.
 type Window struct {
 	Kind    catalog.WindowKind
-	Size    int64
+	Size    int64 // 0 for SESSION; SLIDING windows are [start, start + Size], else the end is exclusive
 	Advance int64 // HOPPING; TUMBLING: equal to Size
 	Gap     int64 // SESSION
 	Grace   int64

@@ -4,9 +4,10 @@ package plan
 type Store struct {
 	Name      string
 	Windowed  bool
-	Changelog string // topic
+	Changelog string // topic; empty: the store is filled from its source's topic again
 	// Retention is how long, in ms of stream time, a window's state is kept
-	// from its start: size + grace. 0 for unwindowed stores.
+	// from its start: size + grace, of sliding windows 2 * size + grace; of a
+	// session from its end: gap + grace. 0 for unwindowed stores.
 	Retention int64
 }
 
@@ -22,7 +23,7 @@ type Repartition struct {
 // tree of nodes from its inputs to one sink.
 type Subgraph struct {
 	ID     int
-	Root   Node   // *Sink or *RepartitionSink
+	Root   Node   // *Sink, *RepartitionSink or *Materialize
 	Inputs []Node // *Source or *RepartitionSource, in order of reading the tree from the left
 	Stores []Store
 	// Ordered says that what the subgraph writes must be in the order of event

@@ -20,7 +20,7 @@ const (
 	StructForm                     // STRUCT(Names[0] := Args[0], ..)
 	LambdaForm                     // (Names..) => Args[0]
 	CastForm                       // CAST(Args[0] AS Type)
-	ZoneForm                       // Args[0] AT TIME ZONE Names[0]
+	ZoneForm                       // Args[0] AT TIME ZONE Args[1]
 	TypedForm                      // Names[0] 'Names[1]', such as DATE '2020-01-01'
 	IntervalForm                   // INTERVAL Args[0] Names[0]
 	DistinctForm                   // DISTINCT Args.., the only argument of a call

@@ -149,7 +149,7 @@ func (r *recogniser) value() {
 			r.pass()
 			r.enter()
 		}
-		r.primary()
+		r.primary(true)
 		r.depth = depth
 		t := r.current()
 		switch {

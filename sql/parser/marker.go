@@ -11,7 +11,7 @@ const (
 	markStruct     = "$struct"     // 'name', value, ..
 	markLambda     = "$lambda"     // 'parameter', .., body
 	markCast       = "$cast"       // operand, number of the type
-	markZone       = "$zone"       // operand, 'zone'
+	markZone       = "$zone"       // operand, zone
 	markTyped      = "$typed"      // 'type', 'text'
 	markInterval   = "$interval"   // number, 'unit'
 	markDistinct   = "$distinct"   // arguments

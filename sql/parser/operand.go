@@ -9,18 +9,33 @@ import (
 	"millrace/sql/types"
 )
 
-// primary reads an operand with its subscripts, fields and time zone.
-func (r *recogniser) primary() {
+// primary reads an operand with its subscripts, fields and time zones. The name of
+// a zone is one with subscripts and fields only: AT TIME ZONE leans to the left.
+func (r *recogniser) primary(zones bool) {
 	mark, depth := r.mark(), r.depth
 	for r.operand(); r.err == nil; r.enter() {
-		if !r.postfix(mark) {
+		if !r.postfix(mark) && !(zones && r.zone(mark)) {
 			break
 		}
 	}
 	r.depth = depth
 }
 
-// postfix reads one operator behind the operand at mark, if one comes.
+// zone reads AT TIME ZONE behind the operand at mark, if it comes.
+func (r *recogniser) zone(mark int) bool {
+	t := r.current()
+	if !t.Is("AT") {
+		return false
+	}
+	r.expect("AT", "TIME", "ZONE")
+	r.wrap(mark, markZone)
+	r.emit(",", t.Offset)
+	r.primary(false)
+	r.emit(")", t.Offset)
+	return true
+}
+
+// postfix reads a subscript or a field behind the operand at mark, if one comes.
 func (r *recogniser) postfix(mark int) bool {
 	t := r.current()
 	switch {
@@ -45,12 +60,6 @@ func (r *recogniser) postfix(mark int) bool {
 		r.emit(",", t.Offset)
 		offset := r.current().Offset
 		r.emitText(r.name("a field name"), offset)
-	case t.Is("AT"):
-		r.expect("AT", "TIME", "ZONE")
-		r.wrap(mark, markZone)
-		r.emit(",", t.Offset)
-		offset := r.current().Offset
-		r.emitText(r.text("a time zone in single quotes"), offset)
 	default:
 		return false
 	}
@@ -94,12 +103,12 @@ func (r *recogniser) number(negative bool) {
 	switch t.Kind {
 	case token.Float:
 		if _, err := strconv.ParseFloat(t.Value, 64); err != nil {
-			r.outOfRange(offset, sign+t.Value, types.Double)
+			r.failWith(r.outOfRange(offset, sign+t.Value, types.Double))
 		}
 	case token.Integer:
 		n, err := strconv.ParseUint(t.Value, 10, 64)
 		if err != nil || n > math.MaxInt64 && (!negative || n > -math.MinInt64) {
-			r.outOfRange(offset, sign+t.Value, types.Bigint)
+			r.failWith(withWiderType(r.outOfRange(offset, sign+t.Value, types.Bigint), sign+t.Value, len(t.Value)))
 		}
 	}
 	switch {
@@ -113,9 +122,24 @@ func (r *recogniser) number(negative bool) {
 	}
 }
 
-func (r *recogniser) outOfRange(offset int, number string, limit *types.Type) {
-	err := types.Errorf(types.CodeValue, "number %s is out of range for %s", number, limit)
-	r.failWith(err.At(r.source.Position(offset)))
+func (r *recogniser) outOfRange(offset int, number string, limit *types.Type) *types.Error {
+	return types.Errorf(types.CodeValue, "number %s is out of range for %s", number, limit).At(r.source.Position(offset))
+}
+
+// maxDoubleDigits is how many digits a whole number can have that is in the range
+// of DOUBLE.
+const maxDoubleDigits = 309
+
+// withWiderType adds how to write a whole number of so many digits, which no
+// BIGINT holds, as a number of another type.
+func withWiderType(err *types.Error, number string, digits int) *types.Error {
+	switch {
+	case digits > maxDoubleDigits:
+		return err
+	case digits > types.MaxPrecision:
+		return err.WithHint("write %sE0 for a DOUBLE", number)
+	}
+	return err.WithHint("write %s. with a point for a DECIMAL, or %sE0 for a DOUBLE", number, number)
 }
 
 // brackets reads an expression or a query in brackets.

@@ -169,6 +169,7 @@ var formsOfExpressions = map[string]ast.FormKind{
 	markMap:        ast.MapForm,
 	markDistinct:   ast.DistinctForm,
 	markStar:       ast.StarForm,
+	markZone:       ast.ZoneForm,
 	markFilter:     ast.FilterForm,
 	markIsDistinct: ast.IsDistinctForm,
 	markRow:        ast.RowForm,
@@ -177,7 +178,6 @@ var formsOfExpressions = map[string]ast.FormKind{
 // formsWithName are the markers of one expression and one text.
 var formsWithName = map[string]ast.FormKind{
 	markField:    ast.FieldForm,
-	markZone:     ast.ZoneForm,
 	markInterval: ast.IntervalForm,
 }
 

@@ -39,19 +39,23 @@ var allowed = map[string][]string{
 	"kafkaio/memory":      {"kafkaio"},
 	"kafkaio/embedded":    {"kafkaio"},
 	"kafkaio/conformance": {"kafkaio"},
-	"kafkaio/format":      {"sql/types", "exec/column"},
+	"kafkaio/registry":    {},
+	"kafkaio/registry/client": {"kafkaio/registry"},
+	"kafkaio/registry/conformance": {"kafkaio/registry"},
+	"kafkaio/registry/directory": {"kafkaio/registry"},
+	"kafkaio/format":      {"sql/types", "exec/column", "kafkaio/registry"},
 	"exec/op":             {"sql/types", "exec/column", "exec/fn", "exec/expr", "exec/window", "planner/catalog", "planner/plan", "state"},
 	"exec/task": {
 		"sql/types", "exec/column", "exec/fn", "exec/expr", "exec/op", "planner/catalog", "planner/plan", "state",
-		"kafkaio", "kafkaio/format",
+		"kafkaio", "kafkaio/format", "kafkaio/registry",
 	},
-	"exec": {"sql/types", "exec/task", "planner/plan", "state", "kafkaio"},
+	"exec": {"sql/types", "exec/task", "planner/plan", "state", "kafkaio", "kafkaio/registry"},
 	"exec/session": {
 		"sql/types", "sql/token", "sql/ast", "sql/parser", "exec/column", "exec/fn", "exec/expr", "planner", "planner/catalog",
-		"planner/plan", "kafkaio", "kafkaio/format",
+		"planner/plan", "kafkaio", "kafkaio/format", "kafkaio/registry",
 	},
 	"exec/replay": {
-		"sql/types", "exec", "exec/session", "exec/task", "planner/catalog", "kafkaio", "kafkaio/memory", "kafkaio/format",
+		"sql/types", "exec", "exec/session", "exec/task", "planner/catalog", "planner/plan", "kafkaio", "kafkaio/memory", "kafkaio/format", "kafkaio/registry",
 	},
 }
 

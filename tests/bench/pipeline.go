@@ -48,6 +48,8 @@ func (p *planned) Start(_ context.Context, q *plan.Query) error {
 
 func (*planned) Stop(context.Context, string) error { return nil }
 
+func (*planned) Drop(context.Context, string) error { return nil }
+
 func (*planned) Pause(string) error { return nil }
 
 func (*planned) Resume(string) error { return nil }

@@ -1,6 +1,9 @@
 package bench
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 const ordersColumns = "ORDER_ID BIGINT, CUSTOMER_ID STRING, REGION STRING, AMOUNT DOUBLE, CURRENCY STRING, STATUS STRING, " +
 	"CREATED_AT STRING, NOTE STRING"
@@ -63,10 +66,22 @@ func Tumble(customers int, holdBack bool) Work {
 	}
 }
 
+// Slide does the same in sliding windows that hold about 10 orders of a customer:
+// each order changes about as many, and makes two.
+func Slide(customers int, holdBack bool) Work {
+	w := Tumble(customers, holdBack)
+	w.Name = strings.Replace(w.Name, "tumble", "slide", 1)
+	size := 10 * customers / runRecords
+	w.Statements = strings.Replace(w.Statements, "TUMBLING (SIZE 1 MINUTE)",
+		fmt.Sprintf("SLIDING (SIZE %d MILLISECONDS, GRACE PERIOD %d MILLISECONDS)", size, size), 1)
+	return w
+}
+
 // Works are all that are measured in the process.
 func Works() []Work {
 	return []Work{
 		Filter(10), Filter(60), Filter(100), Join(),
 		Tumble(1000, true), Tumble(1000, false), Tumble(100_000, true), Tumble(100_000, false),
+		Slide(1000, true), Slide(1000, false), Slide(100_000, true),
 	}
 }

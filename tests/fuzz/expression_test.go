@@ -78,6 +78,8 @@ func (e *expressions) operator(name string, depth int) string {
 		return fmt.Sprintf("(%s %s %s)", e.of(name, depth), e.pick("+", "-", "*", "/", "%"), e.of(name, depth))
 	case "STRING":
 		return fmt.Sprintf("(%s %s %s)", e.of(name, depth), e.pick("||", "+"), e.of(name, depth))
+	case "TIMESTAMP":
+		return fmt.Sprintf("((%s) AT TIME ZONE %s)", e.of(name, depth), e.pick("'Europe/Berlin'", "'+02'", "("+e.of("STRING", depth)+")"))
 	}
 	return e.literal(name)
 }

@@ -223,15 +223,24 @@ func (s *statements) aggregate(e *expressions) string {
 	if start < 0 || strings.Contains(form, "*") {
 		return "COUNT(*)"
 	}
+	parameters := splitParameters(strings.TrimSuffix(form[start+1:], ")"))
+	literals := a.Literals(len(parameters))
 	var arguments []string
-	for _, p := range splitParameters(strings.TrimSuffix(form[start+1:], ")")) {
-		if strings.Contains(strings.ToLower(p), "literal") {
+	for i, p := range parameters {
+		switch {
+		case i >= len(parameters)-literals:
 			arguments = append(arguments, s.pick("1", "3", "TRUE", "1000"))
-			continue
+		case e.chance(10) || len(strings.TrimSuffix(p, "..")) == 1:
+			arguments = append(arguments, e.anything(1))
+		default:
+			arguments = append(arguments, e.argument(p, p, 1))
 		}
-		arguments = append(arguments, e.anything(1))
 	}
-	return a.Name + "(" + strings.Join(arguments, ", ") + ")"
+	text := a.Name + "(" + s.pick("", "", "", "DISTINCT ") + strings.Join(arguments, ", ") + ")"
+	if s.chance(4) {
+		text += " FILTER (WHERE " + e.of("BOOLEAN", 1) + ")"
+	}
+	return text
 }
 
 func (s *statements) insertValues() string {

@@ -1,0 +1,99 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"millrace/kafkaio/format"
+	"millrace/kafkaio/registry"
+	"millrace/planner/catalog"
+	"millrace/planner/plan"
+)
+
+// RegistryProperty is the property with the schema registry's address.
+const RegistryProperty = "ksql.schema.registry.url"
+
+// registerSchemas gives the formats of a source the ids of the schemas that its records
+// are written with. A schema that no statement named is the one that the columns
+// give, which is registered. With only it is not, where the topic has a schema.
+func (s *Session) registerSchemas(ctx context.Context, source *catalog.Source, only bool) error {
+	key, err := s.schemaOf(ctx, source.KeyFormat, source.Topic, true, source.Key, only)
+	if err != nil {
+		return err
+	}
+	value, err := s.schemaOf(ctx, source.ValueFormat, source.Topic, false, source.Value, only)
+	if err != nil {
+		return err
+	}
+	source.KeyFormat, source.ValueFormat = key, value
+	return nil
+}
+
+func (s *Session) schemaOf(
+	ctx context.Context, f catalog.Format, topic string, key bool, columns []catalog.Column, only bool,
+) (catalog.Format, error) {
+	kind, ok := format.LookupSchema(f.Name)
+	if !ok || !kind.Registered() || f.SchemaGiven || len(columns) == 0 {
+		return f, nil
+	}
+	if _, err := s.formats(ctx).schemaFormat(f.Name); err != nil {
+		return f, err
+	}
+	subject := registry.Subject(topic, key)
+	if only {
+		id, _, err := s.options.Registry.Latest(ctx, subject)
+		if err == nil {
+			f.SchemaID = id
+			return f, nil
+		}
+		if !errors.Is(err, registry.ErrUnknown) {
+			return f, err
+		}
+	}
+	spec := specOf(f)
+	if f.SchemaID != 0 {
+		if err := s.formats(ctx).lookUp(&spec, key); err != nil {
+			return f, err
+		}
+		if kind.Fits(spec, key, fieldsOf(columns)) == nil {
+			return f, nil
+		}
+	}
+	spec.SchemaID, spec.Schema = 0, nil
+	schema, err := kind.Derive(spec, key, fieldsOf(columns))
+	if err != nil {
+		return f, err
+	}
+	if f.SchemaID, err = s.options.Registry.Register(ctx, subject, schema); err != nil {
+		return f, fmt.Errorf("registering the schema of %s: %w", subject, err)
+	}
+	return f, nil
+}
+
+// written is a declared source with the schemas that records are written to it
+// with. From then on they are part of its declaration.
+func (s *Session) written(ctx context.Context, name string) (*catalog.Source, error) {
+	declared, ok := s.catalog.Source(name)
+	if !ok {
+		return nil, fmt.Errorf("%s does not exist", name)
+	}
+	source := *declared
+	if err := s.registerSchemas(ctx, &source, false); err != nil {
+		return nil, err
+	}
+	if source.KeyFormat == declared.KeyFormat && source.ValueFormat == declared.ValueFormat {
+		return declared, nil
+	}
+	s.catalog.PutSource(&source)
+	return &source, nil
+}
+
+// describeQuery lets a query write with the schemas of its sink.
+func describeQuery(q *plan.Query, sink *catalog.Source) {
+	for _, g := range q.Subgraphs {
+		if root, ok := g.Root.(*plan.Sink); ok {
+			root.KeyFormat.SchemaID, root.ValueFormat.SchemaID = sink.KeyFormat.SchemaID, sink.ValueFormat.SchemaID
+		}
+	}
+}

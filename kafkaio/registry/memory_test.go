@@ -1,0 +1,36 @@
+package registry_test
+
+import (
+	"testing"
+
+	"millrace/kafkaio/registry"
+	"millrace/kafkaio/registry/conformance"
+)
+
+func TestMemory(t *testing.T) {
+	conformance.Run(t, func(*testing.T) registry.Registry { return registry.NewMemory() })
+}
+
+func TestPut(t *testing.T) {
+	m := registry.NewMemory()
+	old := registry.Schema{Kind: registry.JSON, Text: `{"type":"string"}`}
+	m.Put(2, "a-value", old)
+	m.Put(1, "b-value", registry.Schema{Kind: registry.JSON, Text: `{"type":"integer"}`})
+	id, err := m.Register(t.Context(), "a-value", registry.Schema{Kind: registry.JSON, Text: `{"type":"number"}`})
+	if err != nil || id != 3 {
+		t.Errorf("the next free id is %d, %v; expected 3", id, err)
+	}
+	if id, err = m.Register(t.Context(), "c-value", old); err != nil || id != 2 {
+		t.Errorf("a schema that was put has id %d, %v; expected 2", id, err)
+	}
+	m.Put(2, "a-value", registry.Schema{Kind: registry.JSON, Text: `{"type":"boolean"}`})
+	if schema, err := m.Schema(t.Context(), 2); err != nil || schema.Text != `{"type":"boolean"}` {
+		t.Errorf("schema 2 is %q, %v", schema.Text, err)
+	}
+}
+
+func TestSubject(t *testing.T) {
+	if key, value := registry.Subject("orders", true), registry.Subject("orders", false); key != "orders-key" || value != "orders-value" {
+		t.Errorf("subjects %s and %s", key, value)
+	}
+}

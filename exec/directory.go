@@ -21,8 +21,10 @@ import (
 // has had, and per query a directory with topics.json, the ids of the topics
 // that its positions and state belong to, and a directory per task.
 
+func (e *Engine) queriesDirectory() string { return filepath.Join(e.options.StateDirectory, "queries") }
+
 func (e *Engine) queryDirectory(id string) string {
-	return filepath.Join(e.options.StateDirectory, "queries", url.PathEscape(id))
+	return filepath.Join(e.queriesDirectory(), url.PathEscape(id))
 }
 
 // exchangeWorkers notes the number of workers and gives the most that any

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -120,10 +120,8 @@ func (e *Engine) deleteTopic(ctx context.Context, topic string) error {
 	return nil
 }
 
-// transientID is how the ids of transient queries begin and look: no process
-// goes on with such a query.
-const transientID = "LOOK_"
-
+// transientName is what the ids of transient queries look like: no process goes
+// on with such a query.
 var transientName = regexp.MustCompile(`^LOOK_[0-9]+_[0-9]+$`)
 
 // sweep deletes what transient queries of earlier processes of this service
@@ -161,12 +159,15 @@ func (e *Engine) sweepState() error {
 	if e.options.StateDirectory == "" {
 		return nil
 	}
-	directories, err := filepath.Glob(e.queryDirectory(transientID) + "*")
-	if err != nil {
-		return err
+	directories, err := os.ReadDir(e.queriesDirectory())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("look for the state of an earlier SELECT: %w", err)
 	}
 	for _, directory := range directories {
-		if err := os.RemoveAll(directory); err != nil {
+		if !transientName.MatchString(directory.Name()) {
+			continue
+		}
+		if err := os.RemoveAll(e.queryDirectory(directory.Name())); err != nil {
 			return fmt.Errorf("remove the state of an earlier SELECT: %w", err)
 		}
 	}

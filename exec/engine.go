@@ -157,6 +157,9 @@ func (e *Engine) Start(ctx context.Context, p *plan.Query) error {
 
 // open makes the topics and the tasks of a query, for each worker its share.
 func (e *Engine) open(ctx context.Context, p *plan.Query) (*query, []*share, error) {
+	if err := task.CheckSchemas(p, e.options.Registry); err != nil {
+		return nil, nil, err
+	}
 	topics, err := task.PrepareTopics(ctx, e.log, p)
 	if err != nil {
 		return nil, nil, err

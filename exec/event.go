@@ -34,11 +34,15 @@ func (i Committed) String() string {
 // WorkerTrouble says that a worker rolled its tasks back and tries again.
 type WorkerTrouble struct {
 	Worker int
+	Query  string // the only one that waits for that; empty: all of the worker
 	Cause  error
 	Pause  time.Duration // before the next attempt
 }
 
 func (i WorkerTrouble) String() string {
+	if i.Query != "" {
+		return fmt.Sprintf("query %s: rolled back to the last commit, goes on in %s: %v", i.Query, i.Pause, task.WithoutQuery(i.Cause))
+	}
 	return fmt.Sprintf("worker %d: rolled back to the last commit, goes on in %s: %v", i.Worker, i.Pause, i.Cause)
 }
 

@@ -35,6 +35,10 @@ type share struct {
 	query *query
 	tasks []*task.Task
 	feeds []*feed
+	// resumes is when the tasks go on that had to wait, for the troubles-th time
+	// in a row.
+	resumes  time.Time
+	troubles int
 }
 
 // command is run by a worker's goroutine between two steps.
@@ -132,16 +136,20 @@ func (w *worker) pass(ctx context.Context) bool {
 	w.dropFailed(ctx, true)
 	progress := false
 	for _, s := range slices.Clone(w.shares) {
-		if !s.query.is(Running) {
+		if !s.query.is(Running) || s.resumes.After(w.engine.options.Now()) {
 			continue
 		}
+		stepped := false
 		for _, turn := range turns(s.tasks) {
 			moved, err := turn.step(ctx, w.taskEnds())
 			if err != nil {
 				w.recoverFrom(ctx, s.query, err)
 				return true
 			}
-			progress = progress || moved
+			stepped = stepped || moved
+		}
+		if progress = progress || stepped; stepped {
+			s.troubles = 0
 		}
 	}
 	if !w.waiting && w.transaction.Pending() {
@@ -180,8 +188,14 @@ func (w *worker) patience() time.Duration {
 	if w.engine.options.MaxTaskIdle > 0 || w.ordered() {
 		wait = idlePatience
 	}
+	now := w.engine.options.Now()
 	if w.waiting {
-		wait = min(wait, w.engine.options.CommitInterval-w.engine.options.Now().Sub(w.begun))
+		wait = min(wait, w.engine.options.CommitInterval-now.Sub(w.begun))
+	}
+	for _, s := range w.shares {
+		if s.resumes.After(now) {
+			wait = min(wait, s.resumes.Sub(now))
+		}
 	}
 	return max(wait, 0)
 }
@@ -254,6 +268,8 @@ func (w *worker) recoverFrom(ctx context.Context, blamed *query, err error) {
 			w.engine.fail(blamed, err)
 			w.dropFailed(ctx, false)
 		}
+	case action == task.Wait && blamed != nil && !w.engine.manual():
+		w.postpone(blamed, err)
 	default:
 		w.pause(ctx, err)
 	}
@@ -267,7 +283,7 @@ func (w *worker) rollback(ctx context.Context, cause error) error {
 		if err == nil || ctx.Err() != nil {
 			return err
 		}
-		if action := task.Classify(err); action != task.Retry && action != task.Reinitialise {
+		if action := task.Classify(err); action != task.Retry && action != task.Reinitialise && action != task.Wait {
 			return err
 		}
 		w.pause(ctx, err)
@@ -276,13 +292,37 @@ func (w *worker) rollback(ctx context.Context, cause error) error {
 
 const longestPause = 5 * time.Second
 
-// pause waits before another attempt, longer each time.
-func (w *worker) pause(ctx context.Context, cause error) {
-	wait := min(20*time.Millisecond<<min(w.troubles, 10), longestPause)
-	w.troubles++
+// pauseAfter is how long to wait for another attempt, longer each time.
+func pauseAfter(troubles int) time.Duration {
+	return min(20*time.Millisecond<<min(troubles, 10), longestPause)
+}
+
+func (w *worker) reportTrouble(trouble WorkerTrouble) {
 	if w.engine.options.Events.WorkerTrouble != nil {
-		w.engine.options.Events.WorkerTrouble(WorkerTrouble{Worker: w.number, Cause: cause, Pause: wait})
+		trouble.Worker = w.number
+		w.engine.options.Events.WorkerTrouble(trouble)
 	}
+}
+
+// postpone lets a query wait before another attempt, while the worker goes on
+// with the others.
+func (w *worker) postpone(q *query, cause error) {
+	for _, s := range w.shares {
+		if s.query != q {
+			continue
+		}
+		wait := pauseAfter(s.troubles)
+		s.troubles++
+		s.resumes = w.engine.options.Now().Add(wait)
+		w.reportTrouble(WorkerTrouble{Query: q.plan.ID, Cause: cause, Pause: wait})
+	}
+}
+
+// pause waits before another attempt.
+func (w *worker) pause(ctx context.Context, cause error) {
+	wait := pauseAfter(w.troubles)
+	w.troubles++
+	w.reportTrouble(WorkerTrouble{Cause: cause, Pause: wait})
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {

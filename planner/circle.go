@@ -2,7 +2,6 @@ package planner
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"millrace/planner/catalog"
@@ -19,7 +18,7 @@ func (p *Planner) refuseCircle(query *plan.Query, target *catalog.Source, at typ
 	if !ok {
 		return nil
 	}
-	way, ok := p.passage(target.Topic, source.Topic, []string{query.ID})
+	way, ok := p.passage(target.Topic, source.Topic, map[string]bool{query.ID: true})
 	if !ok {
 		return nil
 	}
@@ -36,18 +35,19 @@ func (p *Planner) refuseCircle(query *plan.Query, target *catalog.Source, at typ
 }
 
 // passage finds queries that carry every row from one topic to another; none
-// are needed where they are the same. seen are the ids of queries to leave out.
-func (p *Planner) passage(from, to string, seen []string) (way []*catalog.Query, ok bool) {
+// are needed where they are the same. seen are the ids of queries to leave out,
+// to which those are added that were tried.
+func (p *Planner) passage(from, to string, seen map[string]bool) (way []*catalog.Query, ok bool) {
 	if from == to {
 		return nil, true
 	}
 	for _, q := range p.Catalog.Queries() {
 		source, reads := p.Catalog.Source(q.PassesOn)
 		sink, writes := p.Catalog.Source(q.Sink)
-		if !reads || !writes || source.Topic != from || slices.Contains(seen, q.ID) {
+		if !reads || !writes || source.Topic != from || seen[q.ID] {
 			continue
 		}
-		seen = append(seen, q.ID)
+		seen[q.ID] = true
 		if rest, ok := p.passage(sink.Topic, to, seen); ok {
 			return append([]*catalog.Query{q}, rest...), true
 		}

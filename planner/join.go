@@ -43,6 +43,10 @@ func (s *selection) checkJoinKind(join *ast.Join) error {
 	}
 	leftTable, rightTable := left.Kind == catalog.Table, right.Kind == catalog.Table
 	switch {
+	case left.Topic == right.Topic:
+		// A query has one position in a partition.
+		return types.Errorf(types.CodeStatement, "%s and %s cannot be joined: both read topic %s", left.Name, right.Name, left.Topic).
+			At(join.Position).WithHint("copy one with CREATE STREAM .. AS SELECT or CREATE TABLE .. AS SELECT and join the copy")
 	case !leftTable && !rightTable:
 		if join.Before == nil {
 			return types.Errorf(types.CodeStatement, "a join of two streams needs WITHIN").At(join.Position).

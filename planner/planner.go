@@ -1,6 +1,8 @@
 // Package planner turns parsed statements into declarations and physical
 // plans. It does no I/O of its own, though Formats may ask a schema registry,
-// and changes nothing: the session puts what it returns into the catalog. Every refusal is a *types.Error with a position.
+// and changes nothing: the session puts what it returns into the catalog. Every
+// refusal is a *types.Error with a position; any other error says that the
+// registry could not be asked.
 package planner
 
 import (
@@ -24,7 +26,8 @@ type Formats interface {
 	Schemas(name string) (has, registered bool)
 	// Infer gives the columns of a topic's key or value by its schema, the newest
 	// one or that of format.SchemaID. resolved is the format with what the schema
-	// settles. A *types.Error says why there are none.
+	// settles. A *types.Error says why there are none, any other error that the
+	// registry could not be asked.
 	Infer(format catalog.Format, key bool, topic string) (columns []catalog.Column, resolved catalog.Format, err error)
 }
 

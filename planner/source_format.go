@@ -28,8 +28,7 @@ func (p *Planner) declareFormats(source *catalog.Source, s *ast.CreateSource, ps
 		key = p.defaultKeyFormat()
 	}
 	// A default key format is only for keys that there are.
-	_, keyGiven := ps[withKeyFormat]
-	if _, both := ps[withFormat]; len(source.Key) == 0 && !keyGiven && !both && !p.hasSchemas(key) {
+	if len(source.Key) == 0 && !explicitKeyFormat(ps) && !p.hasSchemas(key) {
 		key = "NONE"
 	}
 	if source.KeyFormat, err = p.infer(source, s, ps, key, true); err != nil {
@@ -42,7 +41,7 @@ func (p *Planner) declareFormats(source *catalog.Source, s *ast.CreateSource, ps
 		return types.Errorf(types.CodeStatement, "%s has no columns and its format has no schema to infer them from", s.Name).
 			At(s.Position).WithHint("list the columns with their types")
 	}
-	if key != "NONE" && len(source.Key) == 0 && p.hasSchemas(key) && !keyGiven {
+	if _, given := ps[withKeyFormat]; !given && len(source.Key) == 0 && p.hasSchemas(key) {
 		key = "NONE"
 	}
 	return p.setFormats(source, source, ps, key, value, s.Position)

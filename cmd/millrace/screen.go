@@ -101,10 +101,10 @@ func (d *lockedDisplay) close() error {
 // discard shows nothing.
 type discard struct{}
 
-func (discard) add(*catalog.Source)                          {}
+func (discard) add(*catalog.Source)                                            {}
 func (discard) show(*catalog.Source, *kafkaio.Records, *replay.Recorder) error { return nil }
-func (discard) refresh() error                               { return nil }
-func (discard) close() error                                 { return nil }
+func (discard) refresh() error                                                 { return nil }
+func (discard) close() error                                                   { return nil }
 
 // message writes a line to the error stream, above the view.
 func (s *screen) message(format string, args ...any) {

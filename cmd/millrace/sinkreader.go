@@ -2,7 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -27,14 +30,15 @@ type display interface {
 // sinkReader reads what queries write, as committed, and hands it to a display
 // in a goroutine of its own.
 type sinkReader struct {
-	log     kafkaio.Log
+	log      kafkaio.Log
 	recorder *replay.Recorder
-	display display
-	done    chan struct{}
-	err     error // valid after done
+	display  display
+	done     chan struct{}
+	err      error // valid after done
 
 	mu       sync.Mutex // guards what follows
 	sinks    map[string]*catalog.Source
+	ids      map[string][16]byte // of the sinks' topics
 	position map[kafkaio.TopicPartition]int64
 	changed  bool                             // sinks were added since the last Assign
 	until    map[kafkaio.TopicPartition]int64 // nil: no end is set yet
@@ -47,12 +51,12 @@ const readerWait = 100 * time.Millisecond
 func newSinkReader(log kafkaio.Log, recorder *replay.Recorder, d display) *sinkReader {
 	return &sinkReader{
 		log: log, recorder: recorder, display: d, done: make(chan struct{}),
-		sinks: make(map[string]*catalog.Source), position: make(map[kafkaio.TopicPartition]int64),
+		sinks: make(map[string]*catalog.Source), ids: make(map[string][16]byte), position: make(map[kafkaio.TopicPartition]int64),
 	}
 }
 
 // add reads a sink from where it ended before its query; partitions that were
-// not there then are read whole.
+// not there then are read whole, and so is a topic that was made again.
 func (r *sinkReader) add(ctx context.Context, sink *catalog.Source, begin map[int32]int64) error {
 	topics, err := r.log.Topics(ctx, sink.Topic)
 	if err != nil {
@@ -60,16 +64,53 @@ func (r *sinkReader) add(ctx context.Context, sink *catalog.Source, begin map[in
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	topic := topics[sink.Topic]
 	if _, known := r.sinks[sink.Topic]; known {
-		return nil
+		if topic.ID == r.ids[sink.Topic] {
+			return nil
+		}
+		r.forget(sink.Topic)
+		begin = nil
 	}
-	r.sinks[sink.Topic] = sink
-	for p := range int32(topics[sink.Topic].Partitions) {
+	r.sinks[sink.Topic], r.ids[sink.Topic] = sink, topic.ID
+	for p := range int32(topic.Partitions) {
 		r.position[kafkaio.TopicPartition{Topic: sink.Topic, Partition: p}] = begin[p]
 	}
 	r.changed = true
 	r.display.add(sink)
 	return nil
+}
+
+// forget takes a sink out; the caller holds the lock.
+func (r *sinkReader) forget(topic string) {
+	delete(r.sinks, topic)
+	delete(r.ids, topic)
+	maps.DeleteFunc(r.position, func(tp kafkaio.TopicPartition, _ int64) bool { return tp.Topic == topic })
+	r.changed = true
+}
+
+// forgetDeleted takes the sinks out whose topics a statement has deleted. It
+// tells whether there were any.
+func (r *sinkReader) forgetDeleted(ctx context.Context) (found bool, err error) {
+	r.mu.Lock()
+	names := slices.Collect(maps.Keys(r.sinks))
+	r.mu.Unlock()
+	if len(names) == 0 {
+		return false, nil
+	}
+	topics, err := r.log.Topics(ctx, names...)
+	if err != nil {
+		return false, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, name := range names {
+		if topic, there := topics[name]; !there || topic.ID != r.ids[name] {
+			r.forget(name)
+			found = true
+		}
+	}
+	return found, nil
 }
 
 // run reads until finish has been called and its end is reached.
@@ -85,6 +126,11 @@ func (r *sinkReader) run(ctx context.Context) {
 				r.err = r.take(run)
 			}
 			run.Release()
+		}
+		if errors.Is(err, kafkaio.ErrUnknownTopic) {
+			if deleted, missing := r.forgetDeleted(ctx); deleted && missing == nil {
+				err = nil
+			}
 		}
 		if err != nil && ctx.Err() == nil && r.err == nil {
 			r.err = fmt.Errorf("reading results: %w", err)
@@ -114,9 +160,11 @@ func (r *sinkReader) assign(fetcher kafkaio.Fetcher) {
 func (r *sinkReader) take(run *kafkaio.Records) error {
 	r.mu.Lock()
 	sink := r.sinks[run.Topic]
-	r.position[run.TopicPartition] = run.Next
+	if sink != nil {
+		r.position[run.TopicPartition] = run.Next
+	}
 	r.mu.Unlock()
-	if run.Len() == 0 {
+	if run.Len() == 0 || sink == nil {
 		return nil
 	}
 	return r.display.show(sink, run, r.recorder)
@@ -142,6 +190,10 @@ func (r *sinkReader) complete() bool {
 // finish reads on to where the sinks end now, as long as ctx lasts, and ends
 // the reader.
 func (r *sinkReader) finish(ctx context.Context) error {
+	if _, err := r.forgetDeleted(ctx); err != nil {
+		r.halt()
+		return fmt.Errorf("where the results end: %w", err)
+	}
 	r.mu.Lock()
 	var partitions []kafkaio.TopicPartition
 	for tp := range r.position {

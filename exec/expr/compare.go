@@ -52,7 +52,8 @@ type Compare struct {
 
 // NewCompare is l op r for op = <> (or !=) < <= > >=. Numbers compare with
 // numbers, STRING with STRING, DATE, TIME and TIMESTAMP with themselves and
-// with STRING, whose text is read; BYTES with BYTES; BOOLEAN, ARRAY, MAP and
+// with STRING, whose text is read, a DATE with a TIMESTAMP as its midnight in
+// UTC; BYTES with BYTES; BOOLEAN, ARRAY, MAP and
 // STRUCT only for equality. A NULL literal is refused.
 func NewCompare(op string, l, r Expr) (Expr, error) {
 	operator, ok := parseOperator(op)
@@ -83,6 +84,10 @@ func comparable(op string, ordered bool, l, r Expr) (Expr, Expr, error) {
 	case a.Numeric() && b.Numeric():
 		l, r = comparableNumbers(l, r)
 		return l, r, nil
+	case a.Kind == types.KindDate && b.Kind == types.KindTimestamp:
+		return implicit(l, b), r, nil
+	case a.Kind == types.KindTimestamp && b.Kind == types.KindDate:
+		return l, implicit(r, a), nil
 	case a.Temporal() && b.Kind == types.KindString:
 		return l, implicit(r, a), nil
 	case a.Kind == types.KindString && b.Temporal():

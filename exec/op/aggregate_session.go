@@ -35,7 +35,8 @@ import (
 // group's, and behind it, where a window has several slots, the slot's number. The
 // fixed part is start and end, 8 bytes each, little endian, and the cells of
 // groupState. Where a window has several slots, an index leads from one session
-// of a group to the next: see sessionIndex.
+// of a group to the next: see sessionIndex. An open session takes the slot from a
+// closed one.
 //
 // So a row needs a lookup or two, a batch's all at once, however many sessions
 // its group has; a row that is out of order one for each window up to stream
@@ -57,8 +58,8 @@ type sessionAggregate struct {
 	index        sessionIndex
 
 	streamTime int64  // of rows so far, -1 before the first
-	pushes     uint64 // that took rows; another number in the store tells of a rollback
-	known      bool   // pushes is of this operator
+	taken      uint64 // rows so far; another number in the store tells of a rollback
+	known      bool   // taken is of this operator
 	timeBytes  []byte
 
 	rows   []sessionRow // of the batch
@@ -147,21 +148,21 @@ func (a *sessionAggregate) Push(_ int, b *column.Batch) error {
 // and forgets what is then no longer true.
 func (a *sessionAggregate) resume() {
 	a.streamTime = -1
-	pushes := uint64(0)
+	taken := uint64(0)
 	value := a.store.Meta(streamTimeName)
 	if time, n := binary.Varint(value); n > 0 {
 		a.streamTime = time
-		pushes, _ = binary.Uvarint(value[n:])
+		taken, _ = binary.Uvarint(value[n:])
 	}
-	if !a.known || a.pushes != pushes {
-		a.known, a.pushes = true, pushes
+	if !a.known || a.taken != taken {
+		a.known, a.taken = true, taken
 		clear(a.settled)
 		a.timers.reset(a.window.Earliest(a.streamTime))
 	}
 }
 
 // saveTime keeps the stream time, so that a restart does not change which rows
-// are late, and with it the number of pushes where it matters.
+// are late, and with it the number of rows where it matters.
 func (a *sessionAggregate) saveTime(before int64) {
 	remembers := a.final || a.holdBack
 	if len(a.rows) == 0 || !remembers && a.streamTime == before {
@@ -169,8 +170,8 @@ func (a *sessionAggregate) saveTime(before int64) {
 	}
 	a.timeBytes = binary.AppendVarint(a.timeBytes[:0], a.streamTime)
 	if remembers {
-		a.pushes++
-		a.timeBytes = binary.AppendUvarint(a.timeBytes, a.pushes)
+		a.taken += uint64(len(a.rows))
+		a.timeBytes = binary.AppendUvarint(a.timeBytes, a.taken)
 	}
 	a.store.SetMeta(streamTimeName, a.timeBytes)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 	"sync"
 
 	"millrace/kafkaio/registry"
@@ -67,7 +68,7 @@ func schemaText(raw json.RawMessage) string {
 }
 
 func schemaIsProtobuf(text string) bool {
-	return bytes.Contains([]byte(text), []byte("message")) || bytes.Contains([]byte(text), []byte("syntax"))
+	return strings.Contains(text, "message") || strings.Contains(text, "syntax")
 }
 
 func schemaKind(format string, raw json.RawMessage) registry.Kind {

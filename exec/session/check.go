@@ -23,7 +23,7 @@ import (
 // errors of statements that name it may follow from the first, and are left out.
 func Check(text string, options Options, properties map[string]string) []*types.Error {
 	options.Log, options.Engine = nil, nil
-	options.Registry = registry.NewOverlay(options.Registry)
+	options.Registry = registry.NewOverlay(askOnce(options.Registry))
 	options.Now = func() int64 { return 0 }
 	c := &checker{session: New(options), doubtful: map[string]bool{}}
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
@@ -47,6 +47,8 @@ type checker struct {
 	// queries says that a statement which starts a query has failed: numbers in
 	// the ids of later ones are not what they will be.
 	queries bool
+	// unavailable says that the registry was: nothing that needs it can be checked.
+	unavailable bool
 }
 
 func (c *checker) statement(piece token.Piece) {
@@ -75,6 +77,11 @@ func (c *checker) statement(piece token.Piece) {
 
 // follows tells whether an error may come from an earlier one.
 func (c *checker) follows(err error, statement ast.Statement, piece token.Piece) bool {
+	if errors.Is(err, registry.ErrUnavailable) {
+		again := c.unavailable
+		c.unavailable = true
+		return again
+	}
 	var fault *types.Error
 	if !errors.As(err, &fault) {
 		return false

@@ -125,7 +125,7 @@ func (s *Session) createAs(ctx context.Context, n *ast.CreateSource, text string
 	if err := s.registerSchemas(ctx, creation.Source, false); err != nil {
 		return nil, err
 	}
-	describeQuery(creation.Query, creation.Source)
+	writeBySchemas(creation.Query, creation.Source)
 	_, goesOn := s.catalog.Query(creation.Query.ID)
 	if creation.Replaces {
 		err = s.replace(ctx, creation.Query, n.Position)
@@ -186,7 +186,7 @@ func (s *Session) insertQuery(ctx context.Context, n *ast.InsertQuery, text stri
 	if err != nil {
 		return nil, err
 	}
-	describeQuery(query, target)
+	writeBySchemas(query, target)
 	if err := s.start(ctx, query); err != nil {
 		return nil, err
 	}

@@ -11,9 +11,6 @@ import (
 	"millrace/sql/types"
 )
 
-// internalFormat is the form of repartition topics, which no statement names.
-const internalFormat = "INTERNAL"
-
 // formats answers the planner from the registry of formats and from that of
 // schemas.
 type formats struct {
@@ -23,8 +20,7 @@ type formats struct {
 
 // Known implements planner.Formats.
 func (f formats) Known(name string) (bool, error) {
-	_, ok := format.Lookup(name)
-	if !ok || name == internalFormat {
+	if !slices.Contains(format.Names(), name) {
 		return false, nil
 	}
 	if has, _ := f.Schemas(name); !has {
@@ -35,9 +31,7 @@ func (f formats) Known(name string) (bool, error) {
 }
 
 // Names implements planner.Formats.
-func (formats) Names() []string {
-	return slices.DeleteFunc(slices.Clone(format.Names()), func(name string) bool { return name == internalFormat })
-}
+func (formats) Names() []string { return format.Names() }
 
 // Check implements planner.Formats. Of a format whose schema a statement names,
 // the columns must be that schema's.

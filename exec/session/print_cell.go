@@ -17,9 +17,6 @@ import (
 // declares it or the payload says: a number of the format KAFKA as such, a row
 // with a schema as JSON, everything else as text.
 func (p *printer) cell(payload []byte, format catalog.Format, key bool, columns []catalog.Column) any {
-	if text, ok := p.schemas.read(payload, format, key, columns); ok {
-		return text
-	}
 	if format.Name == "KAFKA" && len(columns) == 1 && payload != nil {
 		switch t := columns[0].Type; {
 		case t.Kind == types.KindInteger && len(payload) == 4:
@@ -29,6 +26,9 @@ func (p *printer) cell(payload []byte, format catalog.Format, key bool, columns 
 		case t.Kind == types.KindDouble && len(payload) == 8:
 			return string(types.AppendDouble(nil, math.Float64frombits(binary.BigEndian.Uint64(payload))))
 		}
+	}
+	if text, ok := p.schemas.read(payload, format, key, columns); ok {
+		return text
 	}
 	return plainCell(payload)
 }

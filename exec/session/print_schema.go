@@ -1,7 +1,6 @@
 package session
 
 import (
-	"encoding/binary"
 	"encoding/json"
 
 	"millrace/kafkaio/format"
@@ -19,9 +18,6 @@ type schemaReader struct {
 func newSchemaReader(schemas format.Schemas) *schemaReader {
 	return &schemaReader{schemas: schemas, byID: map[int32]format.Transcoder{}, derived: map[bool]format.Transcoder{}}
 }
-
-// headerBytes is how long a payload's zero byte and id are.
-const headerBytes = 5
 
 // read gives the JSON text of a payload; ok is false where no schema is known or
 // the payload does not follow it.
@@ -47,10 +43,10 @@ func (r *schemaReader) transcoder(payload []byte, f catalog.Format, key bool, co
 		}
 		return made
 	}
-	if r.schemas == nil || len(payload) < headerBytes || payload[0] != 0 {
+	id, ok := format.SchemaID(payload)
+	if r.schemas == nil || !ok {
 		return nil
 	}
-	id := int32(binary.BigEndian.Uint32(payload[1:]))
 	made, known := r.byID[id]
 	if !known {
 		made = r.ofSchema(id, key)

@@ -16,13 +16,14 @@ const RegistryProperty = "ksql.schema.registry.url"
 
 // registerSchemas gives the formats of a source the ids of the schemas that its records
 // are written with. A schema that no statement named is the one that the columns
-// give, which is registered. With only it is not, where the topic has a schema.
-func (s *Session) registerSchemas(ctx context.Context, source *catalog.Source, only bool) error {
-	key, err := s.schemaOf(ctx, source.KeyFormat, source.Topic, true, source.Key, only)
+// give, which is registered; ifMissing: unless the topic has a schema, which counts
+// then.
+func (s *Session) registerSchemas(ctx context.Context, source *catalog.Source, ifMissing bool) error {
+	key, err := s.schemaOf(ctx, source.KeyFormat, source.Topic, true, source.Key, ifMissing)
 	if err != nil {
 		return err
 	}
-	value, err := s.schemaOf(ctx, source.ValueFormat, source.Topic, false, source.Value, only)
+	value, err := s.schemaOf(ctx, source.ValueFormat, source.Topic, false, source.Value, ifMissing)
 	if err != nil {
 		return err
 	}
@@ -31,7 +32,7 @@ func (s *Session) registerSchemas(ctx context.Context, source *catalog.Source, o
 }
 
 func (s *Session) schemaOf(
-	ctx context.Context, f catalog.Format, topic string, key bool, columns []catalog.Column, only bool,
+	ctx context.Context, f catalog.Format, topic string, key bool, columns []catalog.Column, ifMissing bool,
 ) (catalog.Format, error) {
 	kind, ok := format.LookupSchema(f.Name)
 	if !ok || !kind.Registered() || f.SchemaGiven || len(columns) == 0 {
@@ -41,7 +42,7 @@ func (s *Session) schemaOf(
 		return f, err
 	}
 	subject := registry.Subject(topic, key)
-	if only {
+	if ifMissing {
 		id, _, err := s.options.Registry.Latest(ctx, subject)
 		if err == nil {
 			f.SchemaID = id
@@ -89,8 +90,8 @@ func (s *Session) written(ctx context.Context, name string) (*catalog.Source, er
 	return &source, nil
 }
 
-// describeQuery lets a query write with the schemas of its sink.
-func describeQuery(q *plan.Query, sink *catalog.Source) {
+// writeBySchemas lets a query write with the schemas of its sink.
+func writeBySchemas(q *plan.Query, sink *catalog.Source) {
 	for _, g := range q.Subgraphs {
 		if root, ok := g.Root.(*plan.Sink); ok {
 			root.KeyFormat.SchemaID, root.ValueFormat.SchemaID = sink.KeyFormat.SchemaID, sink.ValueFormat.SchemaID

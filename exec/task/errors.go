@@ -18,6 +18,9 @@ type Action int
 const (
 	// Retry: all tasks go on from the last commit.
 	Retry Action = iota
+	// Wait: the failing query goes on from the last commit after a while, the
+	// others at once.
+	Wait
 	// Reinitialise: the producer's transaction is in doubt or fenced; it is
 	// settled first, then all go on.
 	Reinitialise
@@ -80,6 +83,8 @@ func Classify(err error) Action {
 		return Drop
 	case errors.Is(err, kafkaio.ErrFenced), errors.Is(err, ErrDoubt):
 		return Reinitialise
+	case errors.Is(err, registry.ErrUnavailable):
+		return Wait
 	case errors.Is(err, state.ErrCorrupt):
 		return Rebuild
 	case errors.Is(err, kafkaio.ErrRecordTooLarge), errors.Is(err, kafkaio.ErrInvalidTimestamp),
@@ -88,7 +93,7 @@ func Classify(err error) Action {
 	case errors.Is(err, kafkaio.ErrOffsetOutOfRange):
 		return Reposition
 	case errors.Is(err, kafkaio.ErrTransient), errors.Is(err, kafkaio.ErrUnreachable),
-		errors.Is(err, kafkaio.ErrAborted), errors.Is(err, registry.ErrUnavailable), errors.Is(err, context.DeadlineExceeded):
+		errors.Is(err, kafkaio.ErrAborted), errors.Is(err, context.DeadlineExceeded):
 		return Retry
 	}
 	return Drop

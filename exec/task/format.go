@@ -5,6 +5,7 @@ import (
 
 	"millrace/exec/column"
 	"millrace/kafkaio/format"
+	"millrace/kafkaio/registry"
 	"millrace/planner/catalog"
 	"millrace/planner/plan"
 	"millrace/sql/types"
@@ -36,6 +37,27 @@ func (c codecs) format(f catalog.Format, written bool) (format.Spec, format.Form
 		spec.Schema = &schema
 	}
 	return spec, kind, nil
+}
+
+// CheckSchemas finds the schemas that a query writes with, before anything is
+// made for it: a registry that does not answer then leaves nothing behind.
+func CheckSchemas(query *plan.Query, r registry.Registry) error {
+	codecs := codecs{schemas: format.NewSchemas(r)}
+	for _, g := range query.Subgraphs {
+		sink, ok := g.Root.(*plan.Sink)
+		if !ok {
+			continue
+		}
+		for _, f := range []catalog.Format{sink.KeyFormat, sink.ValueFormat} {
+			if f.SchemaID == 0 {
+				continue
+			}
+			if _, _, err := codecs.format(f, true); err != nil {
+				return fmt.Errorf("query %s: schema of %s: %w", query.ID, sink.Name, err)
+			}
+		}
+	}
+	return nil
 }
 
 // encoder is nil without fields.

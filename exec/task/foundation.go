@@ -53,7 +53,8 @@ func (t *Task) checkFoundation() error {
 		if written != nil && !bytes.Equal(written, t.foundation) {
 			return types.Errorf(types.CodeStatement, "the state in topic %s was written by another form of query %s, and cannot be continued by this one",
 				s.changelog.Topic, t.config.Query.ID).
-				WithHint("give the result another name, or take the statement back; filters and what is computed from the result may differ")
+				WithHint("give the result another name, or take the statement back; filters and what is computed from the result may differ. " +
+					"Where columns come from a newer schema of a registry, name the former one by VALUE_SCHEMA_ID or KEY_SCHEMA_ID")
 		}
 		if s.fault != nil {
 			return s.fault

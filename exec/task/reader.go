@@ -2,6 +2,7 @@ package task
 
 import (
 	"errors"
+	"fmt"
 
 	"millrace/exec/column"
 	"millrace/kafkaio"
@@ -15,7 +16,8 @@ type reader interface {
 	// read decodes records[from:to] into the frame; rows that are left out are
 	// not selected but in the frame's list of skipped rows. The frame is valid
 	// until the next read, and as long as the records are not released. An
-	// error ends the query.
+	// error ends the query, unless it wraps registry.ErrUnavailable: the records
+	// are then to be read again.
 	read(records *kafkaio.Records, from, to int) error
 	frame() *frame
 }
@@ -50,7 +52,7 @@ func (f *frame) init(schema plan.Schema) {
 	f.batch.Arena = &f.arena
 	f.bad = func(row int32, err error) {
 		if errors.Is(err, registry.ErrUnavailable) {
-			f.failure = err
+			f.failure = fmt.Errorf("offset %d: %w", f.batch.Offsets[row], err)
 			return
 		}
 		skip := skippedRow{row: row, reason: f.reason, detail: err.Error()}

@@ -1,10 +1,6 @@
 package task
 
-import (
-	"fmt"
-
-	"millrace/planner/plan"
-)
+import "millrace/planner/plan"
 
 // A task that materialises a table has no changelog and no committed position:
 // at a start it reads the table's topic again, from the position of the local
@@ -37,11 +33,10 @@ func (t *Task) placeAgain(start Start) error {
 			case s.from >= held.Start && s.from <= held.HighWatermark:
 				from = s.from
 			default:
-				t.reportDropped(fmt.Errorf("it stands at offset %d of %s, which holds the offsets %d to %d", s.from, in.Topic, held.Start, held.HighWatermark))
-				if err := t.local.Discard(); err != nil {
-					return fmt.Errorf("%s: %w", t, err)
+				if err := t.dropMisplaced(s, in.Topic, held); err != nil {
+					return err
 				}
-				s.from = unknown
+				from = held.Start
 			}
 		}
 		in.start(from, from)

@@ -228,14 +228,21 @@ func (t *Task) trustPositions(ranges map[kafkaio.TopicPartition]kafkaio.OffsetRa
 		if s.from == unknown || s.from >= held.Start && s.from <= held.HighWatermark {
 			continue
 		}
-		t.reportDropped(fmt.Errorf("it stands at offset %d of %s, which holds the offsets %d to %d", s.from, s.changelog.Topic, held.Start, held.HighWatermark))
-		if err := t.local.Discard(); err != nil {
-			return fmt.Errorf("%s: %w", t, err)
-		}
-		for _, s := range t.stores {
-			s.from = unknown
-		}
-		return nil
+		return t.dropMisplaced(s, s.changelog.Topic, held)
+	}
+	return nil
+}
+
+// dropMisplaced drops the local copy, of which a store stands at a position that
+// its topic does not have.
+func (t *Task) dropMisplaced(misplaced *taskStore, topic string, held kafkaio.OffsetRange) error {
+	t.reportDropped(fmt.Errorf("it stands at offset %d of %s, which holds the offsets %d to %d",
+		misplaced.from, topic, held.Start, held.HighWatermark))
+	if err := t.local.Discard(); err != nil {
+		return fmt.Errorf("%s: %w", t, err)
+	}
+	for _, s := range t.stores {
+		s.from = unknown
 	}
 	return nil
 }

@@ -55,7 +55,7 @@ func (s *source) read(records *kafkaio.Records, from, to int) error {
 	s.readKeys(records.Keys[from:to])
 	s.readValues(records.Values[from:to])
 	if f.failure != nil {
-		return fmt.Errorf("topic %s, partition %d: %w", records.Topic, records.Partition, f.failure)
+		return fmt.Errorf("topic %s, partition %d, %w", records.Topic, records.Partition, f.failure)
 	}
 	if err := s.readTimes(); err != nil {
 		return fmt.Errorf("topic %s, partition %d: %w", records.Topic, records.Partition, err)

@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"os"
+	"strings"
 )
 
 // tls is the configuration for TLS; brokers have to prove who they are.
@@ -27,7 +28,7 @@ func (s *security) tls() *tls.Config {
 		config.Certificates = []tls.Certificate{own}
 	}
 	switch algorithm, set := s.properties[hostNameProperty]; {
-	case !set || algorithm == "https":
+	case !set || strings.EqualFold(algorithm, "https"):
 	case algorithm == "":
 		acceptAnyName(config)
 	default:

@@ -1,8 +1,6 @@
 package format
 
 import (
-	"encoding/binary"
-
 	"millrace/kafkaio/registry"
 	"millrace/sql/types"
 )
@@ -12,9 +10,6 @@ import (
 // conventions for SQL types are those of Kafka Connect, so that its connectors
 // and ksqlDB read what is written here, and the other way round.
 type avroFormat struct{}
-
-// avroHeader is how many bytes stand before the encoded value.
-const avroHeader = 5
 
 func (avroFormat) Check(spec Spec, key bool, fields []Field) error {
 	if err := (jsonFormat{}).Check(spec, key, fields); err != nil {
@@ -73,20 +68,4 @@ func (avroFormat) NewEncoder(spec Spec, fields []Field) Encoder {
 
 func (avroFormat) NewTranscoder(spec Spec, key bool, fields []Field) (Transcoder, error) {
 	return newAvroTranscoder(spec, key, fields)
-}
-
-// appendAvroHeader appends what stands before a value of the schema with the id.
-func appendAvroHeader(dst []byte, id int32) []byte {
-	return binary.BigEndian.AppendUint32(append(dst, 0), uint32(id))
-}
-
-// avroSchemaID is the id of a payload's schema, or what is wrong with it.
-func avroSchemaID(payload []byte) (id int32, reason string) {
-	switch {
-	case len(payload) > 0 && payload[0] != 0:
-		return 0, "the payload does not start with a zero byte and the id of a schema, as those of a schema registry do"
-	case len(payload) < avroHeader:
-		return 0, "the payload is too short to hold the id of a schema"
-	}
-	return int32(binary.BigEndian.Uint32(payload[1:])), ""
 }

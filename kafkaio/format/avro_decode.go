@@ -69,15 +69,6 @@ func newAvroDecoder(spec Spec, fields []Field, wanted []bool) *avroDecoder {
 	return d
 }
 
-// rowStruct is the STRUCT of the fields of a row.
-func rowStruct(fields []Field) *types.Type {
-	members := make([]types.Field, len(fields))
-	for i, field := range fields {
-		members[i] = types.Field(field)
-	}
-	return types.StructOf(members...)
-}
-
 func (d *avroDecoder) Decode(
 	payloads [][]byte, rows []int32, out []*column.Vector, arena *column.Arena, bad func(int32, error),
 ) {
@@ -105,7 +96,7 @@ func (d *avroDecoder) Decode(
 }
 
 func (d *avroDecoder) payload(b []byte, target *column.Vector, row int) error {
-	id, reason := avroSchemaID(b)
+	id, reason := schemaID(b)
 	if reason != "" {
 		return &RecordError{Reason: reason}
 	}
@@ -122,9 +113,9 @@ func (d *avroDecoder) payload(b []byte, target *column.Vector, row int) error {
 	d.empty = maxEmptyElements
 	var i int
 	if target == nil {
-		i = d.skip(b, avroHeader, program.reader, 0)
+		i = d.skip(b, schemaHeader, program.reader, 0)
 	} else {
-		i = d.value(b, avroHeader, target, program.reader, row, 0)
+		i = d.value(b, schemaHeader, target, program.reader, row, 0)
 	}
 	if i >= 0 && i < len(b) {
 		i = d.fail(bytesLeft(len(b) - i))

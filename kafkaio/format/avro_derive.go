@@ -32,11 +32,7 @@ func (avroFormat) Derive(spec Spec, key bool, fields []Field) (registry.Schema, 
 	}
 	switch {
 	case !spec.Unwrapped || len(fields) != 1:
-		members := make([]types.Field, len(fields))
-		for i, field := range fields {
-			members[i] = types.Field{Name: field.Name, Type: field.Type}
-		}
-		w.record(members, name, true)
+		w.record(structFields(fields), name, true)
 	case key:
 		w.kind(fields[0].Type, name, true)
 	default:

@@ -45,7 +45,7 @@ func (e *avroEncoder) compile(spec Spec, fields []Field, from *types.Type) error
 	if err != nil {
 		return err
 	}
-	e.header = append(appendAvroHeader(nil, spec.SchemaID), prefix...)
+	e.header = append(appendSchemaHeader(nil, spec.SchemaID), prefix...)
 	if e.writer, err = newAvroWriter(from, to); err != nil {
 		return err
 	}

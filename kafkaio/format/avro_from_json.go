@@ -282,22 +282,22 @@ func appendAvroUnion(dst []byte, t *avroType, value any, depth int) ([]byte, *Re
 			}
 		}
 	}
-	last := errAvroRequired
+	fault, ofKind := errAvroRequired, false
 	for _, strict := range []bool{true, false} {
 		for i, branch := range t.branches {
-			if strict && !sameJSONKind(branch, value) {
-				continue
+			if strict != sameJSONKind(branch, value) {
+				continue // each is tried once, however deep unions nest
 			}
 			out, err := appendAvroValue(binary.AppendVarint(dst, int64(i)), branch, value, depth+1)
 			if err == nil {
 				return out, nil
 			}
-			if branch.kind != avroNull {
-				last = err
+			if branch.kind != avroNull && (strict || !ofKind) {
+				fault, ofKind = err, strict
 			}
 		}
 	}
-	return nil, last
+	return nil, fault
 }
 
 // sameJSONKind tells whether values of t are of the kind that value is in JSON,

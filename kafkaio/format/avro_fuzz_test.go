@@ -16,10 +16,10 @@ import (
 // skipped: what one reader accepts, the other and the transcoder do too.
 func FuzzAvroPayload(f *testing.F) {
 	spec, payload := fuzzedAvro(f)
-	f.Add(payload[avroHeader:])
-	for n := avroHeader; n < len(payload); n += 3 {
-		f.Add(payload[avroHeader:n])
-		f.Add(append(bytes.Clone(payload[avroHeader:n]), 0xff, 0xff, 0xff, 0xff, 0x0f))
+	f.Add(payload[schemaHeader:])
+	for n := schemaHeader; n < len(payload); n += 3 {
+		f.Add(payload[schemaHeader:n])
+		f.Add(append(bytes.Clone(payload[schemaHeader:n]), 0xff, 0xff, 0xff, 0xff, 0x0f))
 	}
 	wanted := make([]bool, len(fuzzedTypes))
 	whole, skipped := avroFormat{}.NewDecoder(spec, fuzzedTypes, nil), avroFormat{}.NewDecoder(spec, fuzzedTypes, wanted)

@@ -1,11 +1,7 @@
 package format
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
 	"slices"
 	"strings"
 )
@@ -53,55 +49,33 @@ func orderedMembersOf(value any) (orderedMembers, bool) {
 // parseOrderedJSON reads a JSON text: objects as orderedMembers, arrays as []any,
 // numbers as json.Number.
 func parseOrderedJSON(text []byte) (any, error) {
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.UseNumber()
-	value, err := orderedJSON(decoder, 0)
-	if err != nil {
-		return nil, fmt.Errorf("not JSON: %w", err)
-	}
-	if _, err := decoder.Token(); err != io.EOF { //nolint:errorlint // Token returns it bare
-		return nil, errors.New("not JSON: there is more behind the value")
-	}
-	return value, nil
-}
-
-func orderedJSON(decoder *json.Decoder, depth int) (any, error) {
-	token, err := decoder.Token()
+	tree, err := parseJSONTree(text)
 	if err != nil {
 		return nil, err
 	}
-	delimiter, ok := token.(json.Delim)
-	if !ok {
-		return token, nil
-	}
-	if depth >= maxJSONDepth {
-		return nil, errors.New(faultDepth)
-	}
-	if delimiter == '[' {
-		elements := []any{}
-		for decoder.More() {
-			element, err := orderedJSON(decoder, depth+1)
-			if err != nil {
-				return nil, err
-			}
-			elements = append(elements, element)
+	return tree.value(), nil
+}
+
+func (t *jsonTree) value() any {
+	switch t.kind {
+	case '{':
+		members := make(orderedMembers, len(t.names))
+		for i, name := range t.names {
+			members[i] = orderedMember{name, t.members[name].value()}
 		}
-		_, err = decoder.Token()
-		return elements, err
-	}
-	members := orderedMembers{}
-	for decoder.More() {
-		name, err := decoder.Token()
-		if err != nil {
-			return nil, err
+		return members
+	case '[':
+		elements := make([]any, len(t.items))
+		for i, item := range t.items {
+			elements[i] = item.value()
 		}
-		value, err := orderedJSON(decoder, depth+1)
-		if err != nil {
-			return nil, err
-		}
-		text, _ := name.(string)
-		members = append(members, orderedMember{text, value})
+		return elements
+	case '"':
+		return t.text
+	case 't', 'f':
+		return t.kind == 't'
+	case 'n':
+		return nil
 	}
-	_, err = decoder.Token()
-	return members, err
+	return json.Number(t.raw)
 }

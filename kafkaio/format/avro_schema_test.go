@@ -153,9 +153,9 @@ func TestAvroAnySchema(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
-		payload := d.value(appendAvroHeader(nil, 1), root)
+		payload := d.value(appendSchemaHeader(nil, 1), root)
 		var value any
-		if rest, err := rawAvro(t, text).Decode(payload[avroHeader:], &value); err != nil || len(rest) > 0 {
+		if rest, err := rawAvro(t, text).Decode(payload[schemaHeader:], &value); err != nil || len(rest) > 0 {
 			t.Fatalf("%s: %x: %d bytes are left, %v", text, payload, len(rest), err)
 		}
 		fields, bare, err := avroFormat{}.Infer(spec, false, true)
@@ -244,6 +244,23 @@ func TestAvroDoublingDefaults(t *testing.T) {
 	root, err := parseAvro(registry.Schema{Kind: registry.Avro, Text: `{"type":"record","name":"M","fields":[` + strings.Join(fields, ",") + "]}"})
 	if err != nil || !root.fields[0].hasDefault {
 		t.Errorf("the defaults of maps are lost: %v", err)
+	}
+}
+
+// TestAvroDeepUnions refuses a list whose last element is wrong, in the time that
+// one look at each element takes.
+func TestAvroDeepUnions(t *testing.T) {
+	list := registry.Schema{Kind: registry.Avro, Text: `{"type":"record","name":"L","fields":[{"name":"next","type":["null","L","int"]}]}`}
+	transcoder, err := avroFormat{}.NewTranscoder(Spec{Name: "AVRO", Schema: &list, SchemaID: 1}, false, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const depth = 100
+	text := strings.Repeat(`{"next":`, depth) + `"x"` + strings.Repeat("}", depth)
+	_, err = transcoder.FromJSON(nil, []byte(text))
+	fault, ok := err.(*RecordError) //nolint:errorlint // bare only
+	if !ok || fault.Path != strings.Repeat("next->", depth-1)+"next" {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -139,7 +139,7 @@ func (g *avroGolden) transcode(t *testing.T, d *datadriven.TestData, spec Spec) 
 		if err != nil {
 			t.Fatalf("%s: %x: %v", d.Pos, payload, err)
 		}
-		fmt.Fprintf(&lines, "%x %s\n", payload[avroHeader:], text)
+		fmt.Fprintf(&lines, "%x %s\n", payload[schemaHeader:], text)
 	}
 	return lines.String()
 }
@@ -196,7 +196,7 @@ func (g *avroGolden) encode(t *testing.T, d *datadriven.TestData, spec Spec) str
 			if err != nil {
 				text = fmt.Append(nil, err)
 			}
-			fmt.Fprintf(&lines, "%x %s\n", payload[avroHeader:], text)
+			fmt.Fprintf(&lines, "%x %s\n", payload[schemaHeader:], text)
 		}
 	}
 	return lines.String()
@@ -273,11 +273,11 @@ func TestAvroAgreesWithTheLibrary(t *testing.T) {
 		}
 		schema := rawAvro(t, spec.Schema.Text)
 		var value any
-		rest, err := schema.Decode(payload[avroHeader:], &value)
+		rest, err := schema.Decode(payload[schemaHeader:], &value)
 		if err != nil || len(rest) > 0 {
 			t.Fatalf("%x: %d bytes are left, %v", payload, len(rest), err)
 		}
-		again, err := schema.AppendEncode(bytes.Clone(payload[:avroHeader]), value)
+		again, err := schema.AppendEncode(bytes.Clone(payload[:schemaHeader]), value)
 		if err != nil {
 			t.Fatal(err)
 		}

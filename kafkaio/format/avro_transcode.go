@@ -33,7 +33,7 @@ func newAvroTranscoder(spec Spec, key bool, fields []Field) (*avroTranscoder, er
 		return nil, err
 	}
 	return &avroTranscoder{
-		root: root, header: append(appendAvroHeader(nil, spec.SchemaID), prefix...),
+		root: root, header: append(appendSchemaHeader(nil, spec.SchemaID), prefix...),
 		schemas: spec.Schemas, roots: map[int32]*avroType{},
 	}, nil
 }
@@ -53,7 +53,7 @@ func (t *avroTranscoder) FromJSON(dst, text []byte) ([]byte, error) {
 
 // ToJSON implements Transcoder.
 func (t *avroTranscoder) ToJSON(dst, payload []byte) ([]byte, error) {
-	id, reason := avroSchemaID(payload)
+	id, reason := schemaID(payload)
 	if reason != "" {
 		return dst, &RecordError{Reason: reason}
 	}
@@ -62,7 +62,7 @@ func (t *avroTranscoder) ToJSON(dst, payload []byte) ([]byte, error) {
 		return dst, err
 	}
 	p := avroPrinter{avroDecoder: avroDecoder{empty: maxEmptyElements}, text: dst}
-	i := p.print(payload, avroHeader, root, 0)
+	i := p.print(payload, schemaHeader, root, 0)
 	if i >= 0 && i < len(payload) {
 		i = p.fail(bytesLeft(len(payload) - i))
 	}

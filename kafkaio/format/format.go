@@ -16,6 +16,18 @@ type Field struct {
 	Type *types.Type
 }
 
+// structFields are the fields as those of a STRUCT.
+func structFields(fields []Field) []types.Field {
+	members := make([]types.Field, len(fields))
+	for i, field := range fields {
+		members[i] = types.Field(field)
+	}
+	return members
+}
+
+// rowStruct is the STRUCT of the fields of a row.
+func rowStruct(fields []Field) *types.Type { return types.StructOf(structFields(fields)...) }
+
 // Spec is a format as a source or sink uses it.
 type Spec struct {
 	Name      string // upper case: JSON, DELIMITED, KAFKA, NONE, ..

@@ -1,8 +1,6 @@
 package format
 
 import (
-	"encoding/binary"
-
 	"millrace/exec/column"
 	"millrace/kafkaio/registry"
 )
@@ -14,9 +12,6 @@ import (
 type jsonSchemaFormat struct {
 	jsonFormat
 }
-
-// jsonSchemaHeader is how many bytes stand before the JSON text.
-const jsonSchemaHeader = 5
 
 func (jsonSchemaFormat) Kind() registry.Kind { return registry.JSON }
 
@@ -43,28 +38,13 @@ func (d *jsonSchemaDecoder) Decode(
 	}
 	d.rows = d.rows[:0]
 	for _, row := range rows {
-		if _, reason := jsonSchemaID(payloads[row]); reason != "" {
+		if _, reason := schemaID(payloads[row]); reason != "" {
 			bad(row, &RecordError{Reason: reason})
 			continue
 		}
-		d.texts[row] = payloads[row][jsonSchemaHeader:]
+		d.texts[row] = payloads[row][schemaHeader:]
 		d.rows = append(d.rows, row)
 	}
 	d.inner.Decode(d.texts, d.rows, out, arena, bad)
 	clear(d.texts)
-}
-
-// jsonSchemaID is the id of a payload's schema, or what is wrong with it.
-func jsonSchemaID(payload []byte) (id int32, reason string) {
-	switch {
-	case len(payload) > 0 && payload[0] != 0:
-		return 0, "the payload does not start with a zero byte and the id of a schema, as those of a schema registry do"
-	case len(payload) < jsonSchemaHeader:
-		return 0, "the payload is too short to hold the id of a schema"
-	}
-	return int32(binary.BigEndian.Uint32(payload[1:])), ""
-}
-
-func appendJSONSchemaHeader(dst []byte, id int32) []byte {
-	return binary.BigEndian.AppendUint32(append(dst, 0), uint32(id))
 }

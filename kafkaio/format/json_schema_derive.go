@@ -9,10 +9,10 @@ import (
 
 // Names of Kafka Connect's types that JSON has not: a schema's title.
 const (
-	connectDecimal   = "org.apache.kafka.connect.data.Decimal"
-	connectDate      = "org.apache.kafka.connect.data.Date"
-	connectTime      = "org.apache.kafka.connect.data.Time"
-	connectTimestamp = "org.apache.kafka.connect.data.Timestamp"
+	connectDecimal   = connectTypes + "Decimal"
+	connectDate      = connectTypes + "Date"
+	connectTime      = connectTypes + "Time"
+	connectTimestamp = connectTypes + "Timestamp"
 )
 
 // Derive implements SchemaFormat. Every field may be null and stands under the
@@ -25,15 +25,11 @@ func (f jsonSchemaFormat) Derive(spec Spec, key bool, fields []Field) (registry.
 	if spec.Unwrapped && len(fields) == 1 {
 		text = appendNullableSchema([]byte{'{'}, fields[0].Type)
 	} else {
-		members := make([]types.Field, len(fields))
-		for i, field := range fields {
-			members[i] = types.Field(field)
-		}
 		text = append(text, '{')
 		if spec.SchemaName != "" {
 			text = append(appendJSONText(append(text, `"title":`...), spec.SchemaName), ',')
 		}
-		text = appendTypeSchema(text, types.StructOf(members...))
+		text = appendTypeSchema(text, rowStruct(fields))
 	}
 	return registry.Schema{Kind: registry.JSON, Text: string(append(text, '}'))}, nil
 }

@@ -27,11 +27,7 @@ func (f jsonSchemaFormat) NewEncoder(spec Spec, fields []Field) Encoder {
 		encoder.inner = f.jsonFormat.NewEncoder(spec, fields)
 		return encoder
 	}
-	members := make([]types.Field, len(fields))
-	for i, field := range fields {
-		members[i] = types.Field(field)
-	}
-	encoder.inner = &jsonShapedEncoder{row: newJSONWriter("", types.StructOf(members...), shape)}
+	encoder.inner = &jsonShapedEncoder{row: newJSONWriter("", rowStruct(fields), shape)}
 	return encoder
 }
 
@@ -43,7 +39,7 @@ type jsonSchemaEncoder struct {
 
 func (e *jsonSchemaEncoder) Append(dst []byte, columns []*column.Vector, i int) ([]byte, bool, error) {
 	start := len(dst)
-	out, null, err := e.inner.Append(appendJSONSchemaHeader(dst, e.id), columns, i)
+	out, null, err := e.inner.Append(appendSchemaHeader(dst, e.id), columns, i)
 	if err != nil || null {
 		return out[:start], null, err
 	}
@@ -161,6 +157,8 @@ func (m *jsonMember) absent(path string, unset bool) (text string, fault error) 
 		return "null", nil
 	case !m.required:
 		return "", nil
+	case unset:
+		return "", fmt.Errorf("field %s: %w", path, ErrIncomplete)
 	}
 	return "", fmt.Errorf("%s is required by the JSON Schema, which has no null and no default for it", path)
 }

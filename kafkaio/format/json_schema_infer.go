@@ -53,16 +53,5 @@ func jsonShapeOf(schema registry.Schema) (*jsonShaper, *jsonShape, error) {
 
 // Fits implements SchemaFormat.
 func (f jsonSchemaFormat) Fits(spec Spec, key bool, fields []Field) error {
-	infer := spec
-	infer.Unwrapped = spec.Unwrapped && len(fields) == 1
-	has, _, err := f.Infer(infer, key && infer.Unwrapped, true)
-	if err != nil {
-		return err
-	}
-	for i, field := range fields {
-		if i >= len(has) || has[i].Name != field.Name || !types.Equal(has[i].Type, field.Type) {
-			return misfit(key, field, i, has)
-		}
-	}
-	return nil
+	return fitsColumns(f, spec, key, fields)
 }

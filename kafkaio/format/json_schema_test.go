@@ -132,16 +132,16 @@ func goldenJSONSchemaEncode(t *testing.T, d *datadriven.TestData, spec Spec, fie
 }
 
 func behindHeader(t *testing.T, payload []byte) string {
-	if id, reason := jsonSchemaID(payload); id != 7 || reason != "" {
+	if id, reason := schemaID(payload); id != 7 || reason != "" {
 		t.Fatalf("header of %q: id %d, %s", payload, id, reason)
 	}
-	return string(payload[jsonSchemaHeader:])
+	return string(payload[schemaHeader:])
 }
 
 func goldenJSONSchemaDecode(spec Spec, fields []Field, lines []string) string {
 	payloads := make([][]byte, len(lines))
 	for i, line := range lines {
-		payloads[i] = append(appendJSONSchemaHeader(nil, 7), line...)
+		payloads[i] = append(appendSchemaHeader(nil, 7), line...)
 	}
 	out := vectorsOf(fields, nil, len(payloads))
 	failed := make([]error, len(payloads))
@@ -169,7 +169,7 @@ func goldenTranscode(t *testing.T, d *datadriven.TestData, spec Spec, fields []F
 		if d.Cmd == "from" {
 			out, err = transcoder.FromJSON(nil, []byte(line))
 		} else {
-			out, err = transcoder.ToJSON(nil, append(appendJSONSchemaHeader(nil, 7), line...))
+			out, err = transcoder.ToJSON(nil, append(appendSchemaHeader(nil, 7), line...))
 		}
 		switch {
 		case err != nil:
@@ -379,7 +379,7 @@ func FuzzJSONSchemaDecode(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		_, _ = decodeOne(t, format.NewDecoder(Spec{Name: "JSON_SR"}, fields, nil), fields, nil, text)
-		payload := append(appendJSONSchemaHeader(nil, 7), text...)
+		payload := append(appendSchemaHeader(nil, 7), text...)
 		row, err := decodeOne(t, format.NewDecoder(Spec{Name: "JSON_SR"}, fields, nil), fields, nil, payload)
 		transcoder, fault := format.NewTranscoder(Spec{Name: "JSON_SR", SchemaID: 7, Schema: &schema}, false, fields)
 		if fault != nil {
@@ -392,7 +392,7 @@ func FuzzJSONSchemaDecode(f *testing.F) {
 		if fault != nil {
 			t.Fatalf("decoded to %s, but not shown: %v", row, fault)
 		}
-		again := append(appendJSONSchemaHeader(nil, 7), shown...)
+		again := append(appendSchemaHeader(nil, 7), shown...)
 		if other, err := decodeOne(t, format.NewDecoder(Spec{Name: "JSON_SR"}, fields, nil), fields, nil, again); err != nil || other != row {
 			t.Errorf("%q is %s; shown as %s it is %s, %v", text, row, shown, other, err)
 		}
@@ -402,7 +402,7 @@ func FuzzJSONSchemaDecode(f *testing.F) {
 func BenchmarkJSONSchemaDecode8Of8(b *testing.B) {
 	payloads, rows := orders(), allRows(benchmarkRows)
 	for i, payload := range payloads {
-		payloads[i] = append(appendJSONSchemaHeader(nil, 7), payload...)
+		payloads[i] = append(appendSchemaHeader(nil, 7), payload...)
 	}
 	out := vectorsOf(orderFields, nil, benchmarkRows)
 	decoder := jsonSchemaFormat{}.NewDecoder(Spec{Name: "JSON_SR"}, orderFields, nil)

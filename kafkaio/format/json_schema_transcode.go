@@ -40,11 +40,11 @@ func (t *jsonTranscoder) FromJSON(dst, text []byte) ([]byte, error) {
 	if err != nil {
 		return dst, err
 	}
-	return appendShaped(appendJSONSchemaHeader(dst, t.id), tree, t.shape, false), nil
+	return appendShaped(appendSchemaHeader(dst, t.id), tree, t.shape, false), nil
 }
 
 func (t *jsonTranscoder) ToJSON(dst, payload []byte) ([]byte, error) {
-	id, reason := jsonSchemaID(payload)
+	id, reason := schemaID(payload)
 	if reason != "" {
 		return dst, &RecordError{Reason: reason}
 	}
@@ -52,7 +52,7 @@ func (t *jsonTranscoder) ToJSON(dst, payload []byte) ([]byte, error) {
 	if err != nil {
 		return dst, err
 	}
-	tree, err := parseJSONTree(payload[jsonSchemaHeader:])
+	tree, err := parseJSONTree(payload[schemaHeader:])
 	if err != nil {
 		return dst, err
 	}

@@ -306,7 +306,7 @@ type mapEntries struct {
 func (m *mapEntries) at(key string) int {
 	const few = 16
 	count := m.keys.Len() - m.start
-	if count == few {
+	if count == few && m.index == nil {
 		m.index = make(map[string]int, 2*few)
 		for at := m.start; at < m.start+count; at++ {
 			m.index[m.keys.Texts[at]] = at

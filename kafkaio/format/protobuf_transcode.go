@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -61,8 +62,8 @@ func setJSONMembers(message protoreflect.Message, value any) error {
 		return fmt.Errorf("message %s is an object in JSON, not %s", message.Descriptor().FullName(), shownJSON(value))
 	}
 	folded := make(map[string]any, len(object))
-	for name, member := range object {
-		folded[strings.ToUpper(name)] = member
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		folded[strings.ToUpper(name)] = object[name]
 	}
 	fields := message.Descriptor().Fields()
 	for i := range fields.Len() {
@@ -115,7 +116,8 @@ func setJSONMap(message protoreflect.Message, field, key, value protoreflect.Fie
 	if !ok {
 		return fmt.Errorf("an object is expected, not %s", shownJSON(member))
 	}
-	for name, element := range object {
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		element := object[name]
 		keyValue, err := jsonToProtobuf(key, key.Default(), name)
 		if err != nil {
 			return err

@@ -13,8 +13,9 @@ import (
 // returns it wrapped; it ends the query.
 var ErrIncomplete = errors.New("a field of the schema needs a value and no column fills it")
 
-// schemaWait is how long a registry may take to answer.
-const schemaWait = 15 * time.Second
+// schemaWait is how long a registry may take to answer. A worker stands still for
+// so long, with all its queries, and asks again.
+const schemaWait = 5 * time.Second
 
 // NewSchemas finds schemas in a registry; nil without one.
 func NewSchemas(r registry.Registry) Schemas {

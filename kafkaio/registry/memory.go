@@ -49,7 +49,7 @@ func (m *Memory) Register(_ context.Context, subject string, schema Schema) (int
 	defer m.mutex.Unlock()
 	id := m.find(schema)
 	if id == 0 {
-		for m.schemas[m.next].Text != "" {
+		for m.taken(m.next) {
 			m.next++
 		}
 		id = m.next
@@ -64,6 +64,11 @@ func (m *Memory) Put(id int32, subject string, schema Schema) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	m.put(id, subject, schema)
+}
+
+func (m *Memory) taken(id int32) bool {
+	_, taken := m.schemas[id]
+	return taken
 }
 
 func (m *Memory) put(id int32, subject string, schema Schema) {

@@ -11,6 +11,37 @@ func TestMemory(t *testing.T) {
 	conformance.Run(t, func(*testing.T) registry.Registry { return registry.NewMemory() })
 }
 
+func TestOverlay(t *testing.T) {
+	conformance.Run(t, func(*testing.T) registry.Registry { return registry.NewOverlay(nil) })
+	base := registry.NewMemory()
+	conformance.Run(t, func(*testing.T) registry.Registry { return registry.NewOverlay(base) })
+
+	text := registry.Schema{Kind: registry.JSON, Text: `{"type":"string"}`}
+	below, err := base.Register(t.Context(), "a-value", text)
+	if err != nil || below != 1 {
+		t.Fatalf("id %d, %v: the overlay has registered below", below, err)
+	}
+	o := registry.NewOverlay(base)
+	if id, schema, err := o.Latest(t.Context(), "a-value"); err != nil || id != below || schema.Text != text.Text {
+		t.Errorf("the schema below is %d %q, %v", id, schema.Text, err)
+	}
+	above, err := o.Register(t.Context(), "a-value", registry.Schema{Kind: registry.JSON, Text: `{"type":"number"}`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if id, _, err := o.Latest(t.Context(), "a-value"); err != nil || id != above {
+		t.Errorf("the newest schema is %d, %v; expected %d", id, err, above)
+	}
+	for id, want := range map[int32]bool{below: true, above: true, above + 1: false} {
+		if has, err := o.Has(t.Context(), "a-value", id); err != nil || has != want {
+			t.Errorf("has %d: %t, %v", id, has, err)
+		}
+	}
+	if has, err := base.Has(t.Context(), "a-value", above); err != nil || has {
+		t.Errorf("the registry below has it too: %v", err)
+	}
+}
+
 func TestPut(t *testing.T) {
 	m := registry.NewMemory()
 	old := registry.Schema{Kind: registry.JSON, Text: `{"type":"string"}`}

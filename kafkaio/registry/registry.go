@@ -19,7 +19,8 @@ const (
 	JSON     Kind = "JSON"
 )
 
-// Schema is the text of a schema with the texts that it refers to.
+// Schema is the text of a schema with the texts that it refers to. Nobody changes
+// one that was given to a registry or by it.
 type Schema struct {
 	Kind Kind
 	Text string
@@ -43,8 +44,9 @@ type Registry interface {
 	Latest(ctx context.Context, subject string) (id int32, schema Schema, err error)
 	// Schema is the schema of an id; ErrUnknown if there is none.
 	Schema(ctx context.Context, id int32) (Schema, error)
-	// Register makes a schema the newest of a subject and gives its id. A schema
-	// that the subject has already keeps its id.
+	// Register adds a schema to a subject as its newest one and gives its id. One
+	// that the subject has already keeps its id and its place; one that another
+	// subject has gets the same id. ErrRefused: the registry does not take it.
 	Register(ctx context.Context, subject string, schema Schema) (id int32, err error)
 	// Has tells whether a subject has the schema of an id; id 0: whether it has any.
 	Has(ctx context.Context, subject string, id int32) (bool, error)

@@ -78,6 +78,8 @@ func TestWorksPutOut(t *testing.T) {
 				Tumble(1000, true).Name: 2000, Tumble(1000, false).Name: records + 1000,
 				Tumble(100_000, true).Name: 34_000, Tumble(100_000, false).Name: records + 17_000,
 				Slide(1000, true).Name: records, Slide(1000, false).Name: 5 * records, Slide(100_000, true).Name: records,
+				Visit(1000, true).Name: 2000, Visit(1000, false).Name: records + 10_000,
+				Visit(100_000, true).Name: 18_000, Visit(100_000, false).Name: records + 1000,
 			}
 			// An order makes two sliding windows, and changes those that hold it.
 			most := map[string]int64{

@@ -77,11 +77,22 @@ func Slide(customers int, holdBack bool) Work {
 	return w
 }
 
+// Visit does the same in sessions. The orders of one of 1000 customers are a
+// millisecond apart, so that his session grows with each; of 100,000 customers
+// three of four orders begin one.
+func Visit(customers int, holdBack bool) Work {
+	w := Tumble(customers, holdBack)
+	w.Name = strings.Replace(w.Name, "tumble", "session", 1)
+	w.Statements = strings.Replace(w.Statements, "TUMBLING (SIZE 1 MINUTE)", "SESSION (30 MILLISECONDS, GRACE PERIOD 1 SECOND)", 1)
+	return w
+}
+
 // Works are all that are measured in the process.
 func Works() []Work {
 	return []Work{
 		Filter(10), Filter(60), Filter(100), Join(),
 		Tumble(1000, true), Tumble(1000, false), Tumble(100_000, true), Tumble(100_000, false),
 		Slide(1000, true), Slide(1000, false), Slide(100_000, true),
+		Visit(1000, true), Visit(1000, false), Visit(100_000, true), Visit(100_000, false),
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -15,8 +16,8 @@ import (
 	"millrace/exec/task"
 )
 
-// binary is the command under test, built once.
-var binary string
+// program is the command under test, built once.
+var program string
 
 func TestMain(m *testing.M) {
 	os.Exit(buildAndRun(m))
@@ -29,8 +30,8 @@ func buildAndRun(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(folder) //nolint:errcheck // a temporary folder
-	binary = filepath.Join(folder, "millrace")
-	build := exec.Command("go", "build", "-o", binary, "millrace/cmd/millrace")
+	program = filepath.Join(folder, "millrace")
+	build := exec.Command("go", "build", "-o", program, "millrace/cmd/millrace")
 	if output, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "build: %v\n%s", err, output)
 		return 1
@@ -41,15 +42,16 @@ func buildAndRun(m *testing.M) int {
 // run is one process under way.
 type run struct {
 	command *exec.Cmd
-	output  bytes.Buffer
+	shown   bytes.Buffer // standard output
+	output  bytes.Buffer // standard error
 	ended   chan error
 }
 
 func (w *world) start(environment ...string) *run {
 	w.t.Helper()
-	r := &run{command: exec.Command(binary, w.arguments...), ended: make(chan error, 1)}
+	r := &run{command: exec.Command(program, w.arguments...), ended: make(chan error, 1)}
 	r.command.Env = append(os.Environ(), environment...)
-	r.command.Stdout, r.command.Stderr = &r.output, &r.output
+	r.command.Stdout, r.command.Stderr = &r.shown, &r.output
 	if err := r.command.Start(); err != nil {
 		w.t.Fatal(err)
 	}
@@ -67,10 +69,14 @@ func killed(err error) bool {
 	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
 }
 
-// killAfter kills the process at a random moment and tells whether the kill met
-// it. That it had ended by itself before is as good: any other end than success
-// or the kill is not.
-func (w *world) killAfter(random *rand.Rand) bool {
+// firstLife is about how long a process lives that is not killed.
+const firstLife = 1500 * time.Millisecond
+
+// killSometime kills the process at a random moment, a late one rather than an
+// early one, since it works at last, and tells whether the kill met it. That it
+// had ended by itself before is as good, and happens to some: any other end than
+// success or the kill is not.
+func (w *world) killSometime(random *rand.Rand) (met bool) {
 	w.t.Helper()
 	r := w.start()
 	select {
@@ -78,8 +84,9 @@ func (w *world) killAfter(random *rand.Rand) bool {
 		if err != nil {
 			w.t.Fatalf("%v\n%s", err, r.output.String())
 		}
+		w.life = w.life * 4 / 5
 		return false
-	case <-time.After(time.Duration(20+random.IntN(700)) * time.Millisecond):
+	case <-time.After(time.Duration(float64(w.life) * math.Sqrt(random.Float64()))):
 	}
 	if err := r.command.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		w.t.Fatal(err)
@@ -88,6 +95,7 @@ func (w *world) killAfter(random *rand.Rand) bool {
 	if err != nil && !killed(err) {
 		w.t.Fatalf("%v\n%s", err, r.output.String())
 	}
+	w.life = w.life * 11 / 10
 	return err != nil
 }
 
@@ -102,7 +110,7 @@ func (w *world) killAt(point task.CrashPoint, count int) {
 	}
 }
 
-// finish runs to the end of the input.
+// finish runs to the end of the input and keeps what was shown.
 func (w *world) finish() {
 	w.t.Helper()
 	w.grow()
@@ -110,4 +118,5 @@ func (w *world) finish() {
 	if err := <-r.ended; err != nil {
 		w.t.Fatalf("%v\n%s", err, r.output.String())
 	}
+	w.shown = r.shown.String()
 }

@@ -59,7 +59,8 @@ func (e *expressions) of(name string, depth int) string {
 		}
 		return e.literal(name)
 	case 1:
-		return fmt.Sprintf("CAST(%s AS %s)", e.anything(depth-1), name)
+		from := e.pick("STRING", "STRING", "BIGINT", "DOUBLE", e.typeName())
+		return fmt.Sprintf("CAST(%s AS %s)", e.of(from, depth-1), name)
 	case 2:
 		return fmt.Sprintf("CASE WHEN %s THEN %s ELSE %s END", e.of("BOOLEAN", depth-1), e.of(name, depth-1), e.of(name, depth-1))
 	case 3:

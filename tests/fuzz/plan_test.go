@@ -18,19 +18,23 @@ const mostStatements = 8
 // *types.Error with a position.
 func FuzzPlan(f *testing.F) {
 	addSeeds(f)
-	f.Fuzz(func(t *testing.T, data []byte) {
-		s := session.New(session.Options{Log: memory.New(), Service: "fuzz", Now: func() int64 { return 0 }})
-		g := &statements{choices: &choices{data}, catalog: s.Catalog()}
-		for range mostStatements {
-			text := g.next()
-			err := s.Script(context.Background(), text, nil)
-			var user *types.Error
-			if err != nil && !errors.Is(err, kafkaio.ErrUnknownTopic) && (!errors.As(err, &user) || !user.Position.Known()) {
-				t.Fatalf("%s\nwas refused with %T: %v", text, err, err)
-			}
+	f.Fuzz(planScript)
+}
+
+func planScript(t *testing.T, data []byte) {
+	c := &choices{data}
+	schemas := newSchemas(c)
+	s := session.New(session.Options{Log: memory.New(), Service: "fuzz", Registry: registryOf(schemas), Now: func() int64 { return 0 }})
+	g := &statements{choices: c, catalog: s.Catalog(), schemas: schemas}
+	for range mostStatements {
+		text := g.next()
+		err := s.Script(context.Background(), text, nil)
+		var user *types.Error
+		if err != nil && !errors.Is(err, kafkaio.ErrUnknownTopic) && (!errors.As(err, &user) || !user.Position.Known()) {
+			t.Fatalf("%s%s\nwas refused with %T: %v", schemaText(schemas), text, err, err)
 		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
-	})
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
 }

@@ -13,47 +13,67 @@ import (
 	"millrace/sql/types"
 )
 
-// script is what a fuzzer's bytes stand for: statements that plan, and records.
+// script is what a fuzzer's bytes stand for: schemas, statements that plan, and
+// records.
 type script struct {
-	text   string
-	inputs []replay.Input
+	schemas []schema
+	text    string
+	inputs  []replay.Input
 }
 
 func newScript(t *testing.T, data []byte) script {
 	ctx := context.Background()
-	r, err := replay.New(ctx, replay.Case{}, replay.Options{})
+	c := &choices{data}
+	out := script{schemas: newSchemas(c)}
+	r, err := replay.New(ctx, replay.Case{Topics: schemaTopics(out.schemas)}, replay.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer r.Close(ctx) //nolint:errcheck // it ran nothing
-	c := &choices{data}
-	g := &statements{choices: c, catalog: r.Session().Catalog()}
-	var out script
+	defer r.Close(ctx) //nolint:errcheck // only what it accepts counts
+	g := &statements{choices: c, catalog: r.Session().Catalog(), schemas: out.schemas}
 	for range 2 + c.n(mostStatements) {
 		text := g.next()
 		if err := r.Session().Script(ctx, text, nil); err == nil {
 			out.text += text + "\n"
 		}
 	}
-	var declared []*catalog.Source
-	for _, source := range r.Session().Catalog().Sources() {
-		if source.CreatedBy == "" {
-			declared = append(declared, source)
-		}
-	}
+	declared := declaredIn(r.Session().Catalog())
 	if len(declared) == 0 {
 		return out
 	}
 	now := int64(c.n(2)) * 1_577_923_200_000
 	for range c.n(40) {
 		source := declared[c.n(len(declared))]
-		now += int64(c.n(5000)) - 1000
-		if c.chance(30) {
-			now = []int64{0, -1, 1 << 62, 253402300800000}[c.n(4)]
+		now = c.later(now)
+		in := record(c, source, now)
+		if encodable(ctx, r, source, in) {
+			out.inputs = append(out.inputs, in)
 		}
-		out.inputs = append(out.inputs, record(c, source, now))
 	}
 	return out
+}
+
+func declaredIn(c *catalog.Catalog) []*catalog.Source {
+	return slices.DeleteFunc(c.Sources(), func(source *catalog.Source) bool { return source.CreatedBy != "" })
+}
+
+// later is the time of the next record: somewhat later, earlier, or far away.
+func (c *choices) later(now int64) int64 {
+	if c.chance(30) {
+		return []int64{0, -1, 1 << 62, 253402300800000}[c.n(4)]
+	}
+	return now + int64(c.n(5000)) - 1000
+}
+
+// encodable tells whether a source's formats take an input. JSON and DELIMITED
+// take all.
+func encodable(ctx context.Context, r *replay.Replay, source *catalog.Source, in replay.Input) bool {
+	takesAll := []string{"JSON", "DELIMITED"}
+	if slices.Contains(takesAll, source.KeyFormat.Name) && slices.Contains(takesAll, source.ValueFormat.Name) {
+		return true
+	}
+	err := r.Run(ctx, "", []replay.Input{in}, func(replay.Output) error { return nil })
+	return err == nil || !strings.HasPrefix(err.Error(), "input 1:")
 }
 
 func record(c *choices, source *catalog.Source, now int64) replay.Input {
@@ -74,11 +94,11 @@ func record(c *choices, source *catalog.Source, now int64) replay.Input {
 	return in
 }
 
-func object(c *choices, columns []catalog.Column, format catalog.Format) json.RawMessage {
+func object(c *choices, columns []catalog.Column, of catalog.Format) json.RawMessage {
 	if c.chance(25) {
 		return json.RawMessage(c.pick(`{}`, `[]`, `"x"`, `12`, `{"I":{}}`, `{"I":99999999999999999999,"S":1e400}`, `{"i":1,"I":2,"s":null}`, `""`, `",,,,"`))
 	}
-	if format.Name == "DELIMITED" {
+	if of.Name == "DELIMITED" {
 		fields := make([]string, len(columns))
 		for i := range columns {
 			fields[i] = c.pick("1", "a", "", "-3", "2020-01-02", "true")
@@ -86,7 +106,7 @@ func object(c *choices, columns []catalog.Column, format catalog.Format) json.Ra
 		text, _ := json.Marshal(strings.Join(fields, ",")) //nolint:errchkjson // a string always encodes
 		return text
 	}
-	if len(columns) == 1 && (format.Unwrapped || format.Name == "KAFKA") {
+	if len(columns) == 1 && (of.Unwrapped || of.Name == "KAFKA") {
 		return json.RawMessage(value(c, columns[0].Type))
 	}
 	parts := make([]string, len(columns))
@@ -128,7 +148,7 @@ func value(c *choices, t *types.Type) string {
 // that ended it.
 func (s script) run(t *testing.T, options replay.Options) (lines []string, failure string) {
 	ctx := context.Background()
-	r, err := replay.New(ctx, replay.Case{Inputs: s.inputs}, options)
+	r, err := replay.New(ctx, replay.Case{Topics: schemaTopics(s.schemas), Inputs: s.inputs}, options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,12 +164,12 @@ func (s script) run(t *testing.T, options replay.Options) (lines []string, failu
 	for _, o := range outputs {
 		line, err := json.Marshal(o)
 		if err != nil {
-			t.Fatalf("%s\nwrote %+v: %v", s.text, o, err)
+			t.Fatalf("%s\nwrote %+v: %v", s, o, err)
 		}
 		lines = append(lines, string(line))
 	}
 	if err := r.Close(ctx); err != nil {
-		t.Fatalf("%s\nclosing: %v", s.text, err)
+		t.Fatalf("%s\nclosing: %v", s, err)
 	}
 	return lines, failure
 }
@@ -158,29 +178,32 @@ func (s script) run(t *testing.T, options replay.Options) (lines []string, failu
 // size of batches does not change what is written.
 func FuzzReplay(f *testing.F) {
 	addSeeds(f)
-	f.Fuzz(func(t *testing.T, data []byte) {
-		s := newScript(t, data)
-		want, failure := s.run(t, replay.Options{Together: true, BatchRows: 1})
-		if strings.Contains(failure, "panic") || strings.Contains(failure, "runtime error") {
-			t.Fatalf("%s\n%s\nfailed: %s", s.text, s.inputText(), failure)
-		}
-		if failure != "" {
-			return
-		}
-		for _, rows := range []int{3, 1000} {
-			got, failure := s.run(t, replay.Options{Together: true, BatchRows: rows})
-			if failure != "" {
-				t.Fatalf("%s\n%s\nfails in batches of %d: %s", s.text, s.inputText(), rows, failure)
-			}
-			if !slices.Equal(got, want) {
-				t.Fatalf("%s\n%s\nin batches of %d:\n%s\nalone:\n%s", s.text, s.inputText(), rows, strings.Join(got, "\n"), strings.Join(want, "\n"))
-			}
-		}
-	})
+	f.Fuzz(replayScript)
 }
 
-func (s script) inputText() string {
+func replayScript(t *testing.T, data []byte) {
+	s := newScript(t, data)
+	want, failure := s.run(t, replay.Options{Together: true, BatchRows: 1})
+	if strings.Contains(failure, "panic") || strings.Contains(failure, "runtime error") {
+		t.Fatalf("%s\nfailed: %s", s, failure)
+	}
+	if failure != "" {
+		return
+	}
+	for _, rows := range []int{3, 1000} {
+		got, failure := s.run(t, replay.Options{Together: true, BatchRows: rows})
+		if failure != "" {
+			t.Fatalf("%s\nfails in batches of %d: %s", s, rows, failure)
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("%s\nin batches of %d:\n%s\nalone:\n%s", s, rows, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	}
+}
+
+func (s script) String() string {
 	var out strings.Builder
+	out.WriteString(schemaText(s.schemas) + s.text)
 	for _, in := range s.inputs {
 		line, _ := json.Marshal(in) //nolint:errchkjson // its raw parts are written by the grammar
 		out.Write(append(line, '\n'))

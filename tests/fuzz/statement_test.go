@@ -14,6 +14,7 @@ import (
 type statements struct {
 	*choices
 	catalog *catalog.Catalog
+	schemas []schema // of the registry
 	names   int
 	// before, if not 0, leaves queries only sources that were named before it,
 	// so that no circle of queries feeds itself without end.
@@ -39,7 +40,7 @@ func (s *statements) next() string {
 	if len(s.catalog.Sources()) == 0 {
 		return s.declare()
 	}
-	switch s.n(12) {
+	switch s.n(14) {
 	case 0:
 		return s.declare()
 	case 1, 2, 3:
@@ -54,7 +55,13 @@ func (s *statements) next() string {
 		return fmt.Sprintf("EXPLAIN %s;", s.query(s.chance(2)))
 	case 10:
 		return s.pick("SET 'auto.offset.reset'='earliest';", "DROP STREAM R1;", "DROP TABLE IF EXISTS R2 DELETE TOPIC;",
-			"CREATE TYPE ADDRESS AS STRUCT<A INT, B ARRAY<STRING>>;", "UNSET 'ksql.sink.partitions';", "DEFINE x = 'y';")
+			"CREATE TYPE ADDRESS AS STRUCT<A INT, B ARRAY<STRING>>;", "UNSET 'ksql.sink.partitions';", "DEFINE x = 'y';",
+			"DROP FUNCTION IF EXISTS TWICE;", "SHOW QUERIES EXTENDED;", "DESCRIBE TABLES EXTENDED;")
+	case 11:
+		return s.look()
+	case 12:
+		e := &expressions{choices: s.choices, scope: []variable{{"A", types.Bigint}, {"B", types.String}}}
+		return fmt.Sprintf("CREATE OR REPLACE FUNCTION TWICE(A BIGINT, B STRING) RETURNS %s AS %s;", e.typeName(), e.anything(2))
 	}
 	return s.declare()
 }
@@ -64,7 +71,28 @@ func (s *statements) withFormat() string {
 		return ""
 	}
 	return " WITH (" + s.pick("FORMAT='JSON'", "VALUE_FORMAT='DELIMITED'", "KEY_FORMAT='JSON'", "WRAP_SINGLE_VALUE=FALSE", "PARTITIONS=1",
-		"KEY_FORMAT='DELIMITED'", "TIMESTAMP='I'", "VALUE_FORMAT='KAFKA'") + ")"
+		"KEY_FORMAT='DELIMITED'", "TIMESTAMP='I'", "VALUE_FORMAT='KAFKA'", "FORMAT='AVRO'", "FORMAT='JSON_SR'", "FORMAT='PROTOBUF'",
+		"VALUE_FORMAT='PROTOBUF_NOSR', VALUE_PROTOBUF_NULLABLE_REPRESENTATION='WRAPPER'", "VALUE_FORMAT='AVRO', VALUE_SCHEMA_FULL_NAME='a.B'",
+		"VALUE_FORMAT='PROTOBUF', VALUE_PROTOBUF_NULLABLE_REPRESENTATION='OPTIONAL'", s.schemaID("KEY"), s.schemaID("VALUE")) + ")"
+}
+
+// schemaID names a schema of the registry, mostly one that is there and in its
+// format.
+func (s *statements) schemaID(side string) string {
+	format, id := s.pick("AVRO", "JSON_SR", "PROTOBUF"), 1+s.n(9)
+	if id <= len(s.schemas) && !s.chance(12) {
+		format = s.schemas[id-1].format
+	}
+	return fmt.Sprintf("%[1]s_FORMAT='%[2]s', %[1]s_SCHEMA_ID=%[3]d", side, format, id)
+}
+
+// look is a statement that shows something.
+func (s *statements) look() string {
+	text, _ := strings.CutSuffix(s.query(s.chance(3)), " EMIT CHANGES")
+	if s.chance(3) {
+		text = "SELECT * FROM " + types.QuoteName(s.source().Name)
+	}
+	return text + s.pick("", "", " LIMIT 3") + ";"
 }
 
 func (s *statements) source() *catalog.Source {
@@ -73,6 +101,17 @@ func (s *statements) source() *catalog.Source {
 		all = slices.DeleteFunc(all, func(source *catalog.Source) bool { return s.number[source.Name] >= s.before })
 	}
 	return all[s.n(len(all))]
+}
+
+// sourceOf is mostly one of a kind that queries can read.
+func (s *statements) sourceOf(kind catalog.Kind) *catalog.Source {
+	for range 3 {
+		found := s.source()
+		if found.Kind == kind && (kind == catalog.Stream || found.Window == nil) {
+			return found
+		}
+	}
+	return s.source()
 }
 
 func (s *statements) insertQuery() string {
@@ -89,7 +128,10 @@ func (s *statements) insertQuery() string {
 func (s *statements) declare() string {
 	kind, key := "STREAM", "KEY"
 	if s.chance(3) {
-		kind, key = "TABLE", "PRIMARY KEY"
+		kind, key = s.pick("TABLE", "TABLE", "SOURCE TABLE"), "PRIMARY KEY"
+	}
+	if len(s.schemas) > 0 && s.n(3) > 0 {
+		return s.declareBySchema(kind, key)
 	}
 	e := expressions{choices: s.choices}
 	columns := []string{"K " + s.pick("STRING", "STRING", "INTEGER", "BIGINT", "DOUBLE", "DECIMAL(9,2)", "STRUCT<X INT, Y STRING>") + " " + key}
@@ -103,21 +145,57 @@ func (s *statements) declare() string {
 	for i := range s.n(6) {
 		columns = append(columns, fmt.Sprintf("C%d %s", i, e.typeName()))
 	}
-	with := s.pick("FORMAT='JSON'", "FORMAT='JSON'", "VALUE_FORMAT='JSON'", "KEY_FORMAT='JSON', VALUE_FORMAT='DELIMITED'", "FORMAT='JSON', TIMESTAMP='Z'")
-	if kind == "STREAM" && s.chance(8) {
-		with += s.pick(", WINDOW_TYPE='TUMBLING', WINDOW_SIZE='10 SECONDS'", ", WINDOW_TYPE='SESSION'")
+	with := s.pick("FORMAT='JSON'", "FORMAT='JSON'", "VALUE_FORMAT='JSON'", "KEY_FORMAT='JSON', VALUE_FORMAT='DELIMITED'", "FORMAT='JSON', TIMESTAMP='Z'",
+		"FORMAT='AVRO'", "FORMAT='JSON_SR'", "FORMAT='PROTOBUF'", "KEY_FORMAT='AVRO', VALUE_FORMAT='PROTOBUF_NOSR'",
+		"KEY_FORMAT='JSON', VALUE_FORMAT='PROTOBUF', VALUE_PROTOBUF_NULLABLE_REPRESENTATION='OPTIONAL'",
+		"KEY_FORMAT='PROTOBUF', VALUE_FORMAT='JSON_SR', TIMESTAMP='Z', KEY_PROTOBUF_NULLABLE_REPRESENTATION='WRAPPER'")
+	if s.chance(8) {
+		with += s.windowType()
 	}
 	name := s.name()
 	return fmt.Sprintf("CREATE %s %s (%s) WITH (KAFKA_TOPIC='t%d', PARTITIONS=1, %s);", kind, name, strings.Join(columns, ", "), s.names, with)
 }
 
+func (s *statements) windowType() string {
+	return s.pick(", WINDOW_TYPE='TUMBLING', WINDOW_SIZE='10 SECONDS'", ", WINDOW_TYPE='SESSION'", ", WINDOW_TYPE='SLIDING', WINDOW_SIZE='10 SECONDS'",
+		", WINDOW_TYPE='HOPPING', WINDOW_SIZE='10 SECONDS'")
+}
+
+// declareBySchema takes columns from schemas of the registry.
+func (s *statements) declareBySchema(kind, key string) string {
+	at := s.n(len(s.schemas))
+	topic, format := s.schemas[at].topic, s.schemas[at].format
+	with := fmt.Sprintf("KAFKA_TOPIC='%s', PARTITIONS=1, VALUE_FORMAT='%s'", topic, format)
+	columns := ""
+	switch s.n(4) {
+	case 0:
+		columns = fmt.Sprintf("(K %s %s) ", s.pick("STRING", "BIGINT"), key)
+		with += ", KEY_FORMAT='JSON'"
+	case 1:
+		columns = fmt.Sprintf("(ROWKEY %s %s) ", s.pick("STRING", "INTEGER"), key)
+		with += s.pick(", KEY_FORMAT='AVRO'", ", KEY_FORMAT='JSON_SR'", ", KEY_FORMAT='PROTOBUF'")
+	case 2:
+		with += fmt.Sprintf(", KEY_FORMAT='%s'", format)
+	case 3:
+		with = fmt.Sprintf("KAFKA_TOPIC='%s', PARTITIONS=1, %s, %s", topic, s.schemaID("KEY"), s.schemaID("VALUE"))
+	}
+	with += s.pick("", "", "", ", VALUE_SCHEMA_FULL_NAME='M1'", ", WRAP_SINGLE_VALUE=FALSE", ", TIMESTAMP='I'")
+	if s.chance(10) {
+		with += s.windowType()
+	}
+	return fmt.Sprintf("CREATE %s %s %sWITH (%s);", kind, s.name(), columns, with)
+}
+
 // query is a SELECT.
 func (s *statements) query(aggregate bool) string {
-	left := s.source()
+	left := s.sourceOf(catalog.Stream)
+	if aggregate && s.chance(4) {
+		left = s.sourceOf(catalog.Table)
+	}
 	scope := columnsOf(left, "")
 	from := types.QuoteName(left.Name)
 	if s.n(3) == 2 && len(s.catalog.Sources()) > 1 {
-		right := s.source()
+		right := s.sourceOf(catalog.Table)
 		if right == left {
 			right = s.source()
 		}
@@ -126,7 +204,7 @@ func (s *statements) query(aggregate bool) string {
 	}
 	e := &expressions{choices: s.choices, scope: scope}
 	if aggregate {
-		return s.aggregation(e, from)
+		return s.aggregation(e, from, left.Kind == catalog.Stream)
 	}
 	text := "SELECT " + s.items(e) + " FROM " + from
 	if s.chance(3) {
@@ -185,7 +263,7 @@ func (s *statements) items(e *expressions) string {
 }
 
 // aggregation is a query with GROUP BY.
-func (s *statements) aggregation(e *expressions, from string) string {
+func (s *statements) aggregation(e *expressions, from string, stream bool) string {
 	group := e.anything(s.n(2))
 	groups, items := group, group+" AS G"
 	if s.chance(4) {
@@ -196,11 +274,14 @@ func (s *statements) aggregation(e *expressions, from string) string {
 		items += fmt.Sprintf(", %s AS X%d", s.aggregate(e), i)
 	}
 	text := fmt.Sprintf("SELECT %s FROM %s", items, from)
-	window := s.n(3) == 2
+	window := stream && s.n(3) > 0 || s.chance(20)
 	if window {
 		text += " WINDOW " + s.pick("TUMBLING (SIZE 10 SECONDS)", "HOPPING (SIZE 10 SECONDS, ADVANCE BY 3 SECONDS)", "SESSION (5 SECONDS)",
 			"TUMBLING (SIZE 1 MILLISECOND, GRACE PERIOD 0 SECONDS)", "TUMBLING (SIZE 100000000 DAYS)", "SESSION (0 SECONDS, GRACE PERIOD 1 SECOND)",
-			"HOPPING (SIZE 1000 DAYS, ADVANCE BY 1 MILLISECOND)", "TUMBLING (SIZE 10 SECONDS, RETENTION 1 DAY, GRACE PERIOD 2 SECONDS)")
+			"HOPPING (SIZE 1000 DAYS, ADVANCE BY 1 MILLISECOND)", "TUMBLING (SIZE 10 SECONDS, RETENTION 1 DAY, GRACE PERIOD 2 SECONDS)",
+			"SLIDING (SIZE 5 SECONDS)", "SLIDING (SIZE 5 SECONDS, GRACE PERIOD 1 SECOND)", "SLIDING (SIZE 1 MILLISECOND, GRACE PERIOD 0 SECONDS)",
+			"SLIDING (SIZE 0 SECONDS)", "SLIDING (SIZE 100000000 DAYS)", "SLIDING (SIZE 3 SECONDS, RETENTION 1 DAY)",
+			"SESSION (3 SECONDS, RETENTION 1 HOUR)", "SESSION (100000000 DAYS)", "SESSION (1 SECOND, GRACE PERIOD 0 SECONDS)")
 	}
 	if s.chance(4) {
 		text += " WHERE " + e.of("BOOLEAN", 1)

@@ -27,7 +27,14 @@ type Client struct {
 	mutex    sync.Mutex
 	schemas  map[int32]registry.Schema
 	versions map[version]sr.Schema
-	unknown  map[int32]time.Time // when the registry last said so
+	unknown  map[int32]unknownID
+}
+
+// unknownID is an id that the registry does not know, or of which it does not
+// know all references: what it said, and when.
+type unknownID struct {
+	err  error
+	said time.Time
 }
 
 // version is one schema of a subject.
@@ -53,7 +60,7 @@ func New(options Options) (*Client, error) {
 		now:      time.Now,
 		schemas:  map[int32]registry.Schema{},
 		versions: map[version]sr.Schema{},
-		unknown:  map[int32]time.Time{},
+		unknown:  map[int32]unknownID{},
 	}
 	sender := options.httpClient()
 	for _, a := range addresses {
@@ -93,11 +100,13 @@ func (c *Client) Schema(ctx context.Context, id int32) (registry.Schema, error) 
 	var schema registry.Schema
 	if err == nil {
 		schema, err = c.resolve(ctx, found)
-	} else if errors.Is(err, registry.ErrUnknown) {
-		c.forget(id)
 	}
 	if err != nil {
-		return registry.Schema{}, fmt.Errorf("schema id %d: %w", id, err)
+		err = fmt.Errorf("schema id %d: %w", id, err)
+		if errors.Is(err, registry.ErrUnknown) {
+			c.forget(id, err)
+		}
+		return registry.Schema{}, err
 	}
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -112,20 +121,23 @@ func (c *Client) remembered(id int32) (schema registry.Schema, known bool, err e
 	if schema, known = c.schemas[id]; known {
 		return schema, true, nil
 	}
-	if said, asked := c.unknown[id]; id < 1 || asked && c.now().Sub(said) < unknownFor {
+	if id < 1 {
 		return registry.Schema{}, true, fmt.Errorf("schema id %d: %w", id, registry.ErrUnknown)
+	}
+	if asked, ok := c.unknown[id]; ok && c.now().Sub(asked.said) < unknownFor {
+		return registry.Schema{}, true, asked.err
 	}
 	return registry.Schema{}, false, nil
 }
 
 // forget notes that the registry does not know an id.
-func (c *Client) forget(id int32) {
+func (c *Client) forget(id int32, err error) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	if len(c.unknown) >= mostUnknown {
 		clear(c.unknown)
 	}
-	c.unknown[id] = c.now()
+	c.unknown[id] = unknownID{err, c.now()}
 }
 
 // Register implements registry.Registry.

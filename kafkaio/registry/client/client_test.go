@@ -78,9 +78,22 @@ func TestReferencesInACircle(t *testing.T) {
 func TestMissingReference(t *testing.T) {
 	f := newFakeServer(t)
 	f.put("a", 1, `{"title":"a"}`, storedReference{"b.json", "b", 7})
-	_, _, err := open(t, Options{URL: f.URL}).Latest(t.Context(), "a")
-	if !errors.Is(err, registry.ErrUnknown) || !strings.Contains(err.Error(), "reference b.json, version 7 of subject b") {
-		t.Error(err)
+	c := open(t, Options{URL: f.URL})
+	c.now = func() time.Time { return time.Unix(0, 0) }
+	expect := func(err error) {
+		t.Helper()
+		if !errors.Is(err, registry.ErrUnknown) || !strings.Contains(err.Error(), "reference b.json, version 7 of subject b") {
+			t.Error(err)
+		}
+	}
+	_, _, err := c.Latest(t.Context(), "a")
+	expect(err)
+	for range 3 {
+		_, err := c.Schema(t.Context(), 1)
+		expect(err)
+	}
+	if n := f.asked("GET /schemas/ids/1"); n != 1 {
+		t.Errorf("asked %d times", n)
 	}
 }
 

@@ -4,7 +4,9 @@ package directory
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,7 +18,7 @@ import (
 
 // Registry keeps all schemas in one file, which is replaced as a whole: after
 // a crash at any point it is the one before or the one after a registration.
-// The file is read again before each answer that could have changed, so that
+// The file is looked at before each answer that could have changed, so that
 // what another process has registered in between is seen. Two processes must
 // not register at the same time: one of the registrations could be lost.
 type Registry struct {
@@ -24,6 +26,7 @@ type Registry struct {
 
 	mutex sync.Mutex
 	state contents
+	read  os.FileInfo // of the file that state is from; nil if there was none
 }
 
 // Open opens the registry in the folder, which is made if it is not there. A
@@ -41,12 +44,23 @@ func Open(folder string) (*Registry, error) {
 
 // load takes over the file's contents; the error is an ErrUnavailable. The
 // caller holds the mutex or is alone.
+//
+// A file that is still the same is not read: a topic may hold any number of
+// payloads whose ids are unknown, and each asks.
 func (r *Registry) load() error {
+	there, err := os.Stat(r.path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: %w", registry.ErrUnavailable, err)
+	}
+	if there != nil && r.read != nil && os.SameFile(there, r.read) &&
+		there.Size() == r.read.Size() && there.ModTime().Equal(r.read.ModTime()) {
+		return nil
+	}
 	state, err := readContents(r.path)
 	if err != nil {
 		return fmt.Errorf("%w: %w", registry.ErrUnavailable, err)
 	}
-	r.state = state
+	r.state, r.read = state, there
 	return nil
 }
 

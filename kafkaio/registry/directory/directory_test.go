@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"millrace/kafkaio/registry"
 	"millrace/kafkaio/registry/conformance"
@@ -70,6 +71,32 @@ func TestSeesWhatAnotherRegisters(t *testing.T) {
 	b := register(t, mine, "a-value", schema(2))
 	if id, _, err := other.Latest(t.Context(), "a-value"); err != nil || id != b || a == b {
 		t.Errorf("latest %d, %v; registered %d and then %d", id, err, a, b)
+	}
+}
+
+// TestSameFileIsNotReadAgain damages the file in a way that only reading shows.
+func TestSameFileIsNotReadAgain(t *testing.T) {
+	r := open(t, t.TempDir())
+	register(t, r, "a-value", schema(1))
+	if _, err := r.Schema(t.Context(), 7); !errors.Is(err, registry.ErrUnknown) {
+		t.Fatalf("an unknown id: %v", err)
+	}
+	info, err := os.Stat(r.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, r.path, bytes.Repeat([]byte{'x'}, int(info.Size())))
+	if err := os.Chtimes(r.path, time.Time{}, info.ModTime()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Schema(t.Context(), 7); !errors.Is(err, registry.ErrUnknown) {
+		t.Errorf("the same file was read again: %v", err)
+	}
+	if err := os.Chtimes(r.path, time.Time{}, info.ModTime().Add(time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Schema(t.Context(), 7); !errors.Is(err, registry.ErrUnavailable) {
+		t.Errorf("the changed file was not read: %v", err)
 	}
 }
 

@@ -33,6 +33,8 @@ type Engine struct {
 	workers []*worker
 	ctx     context.Context // of the workers; Background without them
 	cancel  context.CancelFunc
+	lookups context.Context // of the waits for schemas, which Close ends first
+	giveUp  context.CancelFunc
 
 	control sync.Mutex // one Start, Stop, RunUntilIdle, .. at a time
 	started bool
@@ -56,6 +58,7 @@ func New(log kafkaio.Log, options Options) *Engine {
 		e.budget = state.NewBudget(options.MemoryBudget)
 	}
 	e.ctx, e.cancel = context.WithCancel(context.Background())
+	e.lookups, e.giveUp = context.WithCancel(e.ctx)
 	for number := range max(options.Workers, 1) {
 		e.workers = append(e.workers, newWorker(e, number))
 	}
@@ -155,9 +158,15 @@ func (e *Engine) Start(ctx context.Context, p *plan.Query) error {
 	return nil
 }
 
+// CheckTopics refuses a query that Start would refuse for its sources or its sink,
+// and makes nothing. Internal topics are not looked at.
+func (e *Engine) CheckTopics(ctx context.Context, p *plan.Query) error {
+	return task.CheckTopics(ctx, e.log, p)
+}
+
 // open makes the topics and the tasks of a query, for each worker its share.
 func (e *Engine) open(ctx context.Context, p *plan.Query) (*query, []*share, error) {
-	if err := task.CheckSchemas(p, e.options.Registry); err != nil {
+	if err := task.CheckSchemas(ctx, p, e.options.Registry); err != nil {
 		return nil, nil, err
 	}
 	topics, err := task.PrepareTopics(ctx, e.log, p)
@@ -281,7 +290,7 @@ func (e *Engine) taskConfig(q *query, g *plan.Subgraph, partition int32) task.Co
 		TopicIDs:       q.topics.IDs(q.plan),
 		OpenBackend:    e.options.OpenBackend, Budget: e.budget, CheckpointInterval: e.options.CheckpointInterval,
 		HoldBack: e.options.HoldBack, MaxIdle: e.options.MaxTaskIdle, BatchRows: e.options.BatchRows,
-		Registry: e.options.Registry, Reporter: e.options.Events.reporter(), Now: e.options.Now,
+		Registry: e.options.Registry, Lookups: e.lookups, Reporter: e.options.Events.reporter(), Now: e.options.Now,
 	}
 	if e.manual() {
 		config.MaxIdle, config.Manual = 0, true
@@ -373,13 +382,15 @@ func (e *Engine) Queries() []string {
 	return slices.Sorted(maps.Keys(e.queries))
 }
 
-// Close commits all work and ends the engine. The log stays open.
+// Close commits all work and ends the engine. The log stays open. A schema that is
+// waited for is given up: its records are read at the next start.
 func (e *Engine) Close(ctx context.Context) error {
 	e.control.Lock()
 	defer e.control.Unlock()
 	if e.closed {
 		return nil
 	}
+	e.giveUp()
 	e.closed = true
 	var faults []error
 	for _, w := range e.workers {

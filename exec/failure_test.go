@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"context"
 	"errors"
 	"maps"
 	"os"
@@ -193,10 +194,18 @@ func TestStartRefusals(t *testing.T) {
 		{joinQuery(t), "orders has 2, customers has 3"},
 		{partitions, "the topic customers exists with 3 partitions, but PARTITIONS is 5"},
 	} {
-		err := e.Start(t.Context(), c.query)
-		if fault, ok := errors.AsType[*types.Error](err); !ok || !strings.Contains(fault.Message, c.want) {
-			t.Errorf("error %v, want %s", err, c.want)
+		for what, refuse := range map[string]func(context.Context, *plan.Query) error{"check": e.CheckTopics, "start": e.Start} {
+			err := refuse(t.Context(), c.query)
+			if fault, ok := errors.AsType[*types.Error](err); !ok || !strings.Contains(fault.Message, c.want) {
+				t.Errorf("%s: error %v, want %s", what, err, c.want)
+			}
 		}
+	}
+	if err := e.CheckTopics(t.Context(), filterQuery(t)); err != nil {
+		t.Error(err)
+	}
+	if topics, err := log.Topics(t.Context()); err != nil || len(topics) != 2 {
+		t.Errorf("refusals and checks have made topics: %v, %v", topics, err)
 	}
 	start(t, e, filterQuery(t))
 	if err := e.Start(t.Context(), filterQuery(t)); err == nil {

@@ -97,3 +97,44 @@ func TestOneQueryWaitsForItsSchema(t *testing.T) {
 0@1 a = {"REGION":"EU","DOUBLED":300}`)
 	closeEngine(t, e)
 }
+
+// hangingRegistry answers a question about a schema when whoever asks gives up.
+type hangingRegistry struct {
+	*silentRegistry
+	ended chan error // why they did
+}
+
+func (r *hangingRegistry) Schema(ctx context.Context, id int32) (registry.Schema, error) {
+	r.once.Do(func() { close(r.asked) })
+	<-ctx.Done()
+	r.ended <- ctx.Err()
+	return registry.Schema{}, ctx.Err()
+}
+
+// An engine that is closed does not wait for the schema of a record, and leaves the
+// record to the next one.
+func TestCloseEndsTheWaitForASchema(t *testing.T) {
+	log, schemas := newLog(t, 1, "orders"), newSilentRegistry()
+	hanging := &hangingRegistry{schemas, make(chan error, 100)}
+	e := New(log, Options{Service: "test", Workers: 1, Registry: hanging})
+	query := filterQuery(t)
+	source := query.Subgraphs[0].Inputs[0].(*plan.Source)
+	source.ValueFormat = catalog.Format{Name: "AVRO"}
+	source.ValueFields = []plan.Field{{Name: "REGION", Type: types.String, Column: 1}, {Name: "AMOUNT", Type: types.Bigint, Column: 2}}
+	start(t, e, query)
+	produce(t, log, order(0, 1, "a", "\x00\x00\x00\x00\x01\x02\x04EU\x00\x02\xac\x02"))
+	<-schemas.asked
+	closeEngine(t, e)
+	if err := <-hanging.ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("the wait ended with %v", err)
+	}
+	schemas.repaired.Store(true)
+	e = New(log, Options{Service: "test", Registry: schemas})
+	start(t, e, query)
+	if err := e.RunUntilIdle(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, log, "big", `
+0@1 a = {"REGION":"EU","DOUBLED":300}`)
+	closeEngine(t, e)
+}

@@ -119,10 +119,11 @@ func (p *Planner) sinkSource(s *ast.CreateSource, selected *selection, r *result
 	source := &catalog.Source{Name: s.Name, Kind: catalog.Kind(s.Kind)}
 	prefix, _ := p.Catalog.Property(propertyTopicPrefix)
 	source.Topic = prefix + s.Name
-	if topic, _, ok := ps.text(withTopic); ok {
-		source.Topic = topic
+	named := s.Position
+	if topic, at, ok := ps.text(withTopic); ok {
+		source.Topic, named = topic, at
 	}
-	if err := checkTopicName(source.Topic, s.Position); err != nil {
+	if err := checkTopicName(source.Topic, named); err != nil {
 		return nil, err
 	}
 	for _, k := range r.keys {

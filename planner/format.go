@@ -135,6 +135,9 @@ func (p *Planner) schemaProperties(ps properties, name string, key bool) (catalo
 			continue
 		}
 		switch {
+		case format.SchemaName != "":
+			return format, types.Errorf(types.CodeProperty, "%s cannot stand next to %s", property, names[0]).
+				At(ps[property].Position).WithHint("both name the schema; leave %s out", property)
 		case !registered:
 			return format, types.Errorf(types.CodeProperty, "%s needs a format whose schemas are in a registry, not %s", property, name).
 				At(ps[property].Position).WithHint("leave %s out", property)

@@ -21,7 +21,7 @@ type Look struct {
 // Look plans a SELECT of its own under the given query id. The key need not be
 // selected.
 func (p *Planner) Look(n *ast.QueryStatement, id string) (*Look, error) {
-	selected, err := p.analyse(n.Query)
+	selected, err := p.analyseSelect(n.Query, true)
 	if err != nil {
 		return nil, err
 	}
@@ -42,9 +42,7 @@ func (p *Planner) Look(n *ast.QueryStatement, id string) (*Look, error) {
 			source.Key = append(source.Key, catalog.Column{Name: name, Type: key.Type()})
 		}
 		source.KeyFormat = catalog.Format{Name: "JSON", Unwrapped: len(source.Key) == 1}
-		if w := selected.window; w != nil {
-			source.Window = &catalog.KeyWindow{Kind: w.Kind, Size: w.Size}
-		}
+		source.Window = selected.keyWindow()
 	}
 	for _, it := range selected.items {
 		source.Value = append(source.Value, catalog.Column{Name: it.name, Type: it.expr.Type()})

@@ -23,6 +23,7 @@ type item struct {
 type selection struct {
 	planner   *Planner
 	query     *ast.Query
+	look      bool // its result is shown and not kept
 	statement *tidb.SelectStmt
 	block     *ast.Block
 	scope     *scope
@@ -40,13 +41,15 @@ type selection struct {
 	namer     *namer
 }
 
-// analyse binds a query's SELECT.
-func (p *Planner) analyse(query *ast.Query) (*selection, error) {
+// analyse binds the SELECT of a query that runs on.
+func (p *Planner) analyse(query *ast.Query) (*selection, error) { return p.analyseSelect(query, false) }
+
+func (p *Planner) analyseSelect(query *ast.Query, look bool) (*selection, error) {
 	statement, ok := query.Node.(*tidb.SelectStmt)
 	if !ok {
 		return nil, types.Unsupported("UNION, INTERSECT or EXCEPT").At(query.Locate(0))
 	}
-	s := &selection{planner: p, query: query, statement: statement, block: query.Blocks[statement], scope: &scope{}}
+	s := &selection{planner: p, query: query, look: look, statement: statement, block: query.Blocks[statement], scope: &scope{}}
 	if err := s.refuseUnsupported(); err != nil {
 		return nil, err
 	}
@@ -130,8 +133,14 @@ func (s *selection) addSource(name *tidb.TableName, alias string) error {
 			return types.Errorf(types.CodeName, "two sources are called %s", alias).At(at)
 		}
 	}
-	if source.Kind == catalog.Table && source.Window != nil {
+	windowed := func(t *catalog.Source) bool { return t.Kind == catalog.Table && t.Window != nil }
+	joined := len(s.scope.inputs) > 0
+	switch {
+	case windowed(source) && !s.look:
 		return types.Errorf(types.CodeStatement, "%s is a windowed table, which a continuous query cannot read", source.Name).At(at).
+			WithHint("read its topic as a windowed stream instead")
+	case joined && (windowed(source) || windowed(s.scope.inputs[0].source)):
+		return types.Errorf(types.CodeStatement, "a windowed table cannot be joined").At(at).
 			WithHint("read its topic as a windowed stream instead")
 	}
 	s.scope.inputs = append(s.scope.inputs, &input{alias: alias, source: source})
@@ -249,7 +258,8 @@ func (s *selection) addItem(b *binder, field *tidb.SelectField, at types.Positio
 	if e.Type().Kind == types.KindNull {
 		return types.Errorf(types.CodeType, "NULL has no type").At(at).WithHint("write CAST(NULL AS type)")
 	}
-	if alias == "" && s.isPseudo(e) {
+	pseudo := alias == "" && s.isPseudo(e)
+	if pseudo && !s.look {
 		return types.Errorf(types.CodeName, "%s is a pseudo column and cannot be a column's name", e).At(at).
 			WithHint("give it an alias with AS")
 	}
@@ -257,7 +267,10 @@ func (s *selection) addItem(b *binder, field *tidb.SelectField, at types.Positio
 		return types.Errorf(types.CodeName, "%s is a pseudo column and cannot be an alias", alias).At(at)
 	}
 	name := alias
-	if name == "" {
+	switch {
+	case pseudo:
+		name = s.scope.refs[e.(*expr.Column).Index].name
+	case name == "":
 		name = s.namer.name(e)
 	}
 	s.items = append(s.items, item{name: name, expr: e, position: at, aliased: alias != ""})
@@ -300,8 +313,8 @@ func (s *selection) expandStruct(b *binder, form *ast.Form, at types.Position) e
 	return nil
 }
 
-// expandStar adds the columns of * or alias.*: key columns, then values, then
-// headers; where PARTITION BY changes the key, the old key comes last. Columns
+// expandStar adds the columns of * or alias.*: key columns, where the result is
+// shown with their window, then values, then headers; where PARTITION BY changes the key, the old key comes last. Columns
 // of a join carry their source's name.
 func (s *selection) expandStar(qualifier string, at types.Position) error {
 	found := false
@@ -318,6 +331,9 @@ func (s *selection) expandStar(qualifier string, at types.Position) error {
 				continue
 			}
 			names = append(names, c.Name)
+		}
+		if s.look && in.source.Window != nil {
+			names = append(names, "WINDOWSTART", "WINDOWEND")
 		}
 		for _, c := range in.source.Value {
 			names = append(names, c.Name)

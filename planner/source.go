@@ -41,10 +41,12 @@ func (p *Planner) Declare(s *ast.CreateSource, text string) (*Declaration, error
 		return nil, err
 	}
 	source := &catalog.Source{Name: s.Name, Kind: catalog.Kind(s.Kind), ReadOnly: s.ReadOnly, Statement: text, Topic: s.Name}
+	named := s.Position
 	if topic, at, ok := ps.text(withTopic); ok {
-		if source.Topic = topic; topic == "" {
-			return nil, types.Errorf(types.CodeProperty, "KAFKA_TOPIC is empty").At(at)
-		}
+		source.Topic, named = topic, at
+	}
+	if err := checkTopicName(source.Topic, named); err != nil {
+		return nil, err
 	}
 	if err := p.declareColumns(source, s); err != nil {
 		return nil, err

@@ -19,6 +19,9 @@ func inTopicName(r rune) bool {
 // checkTopicName holds the name of a topic to Kafka's rule.
 func checkTopicName(name string, at types.Position) error {
 	foreign := func(r rune) bool { return !inTopicName(r) }
+	if name == "" {
+		return types.Errorf(types.CodeProperty, "KAFKA_TOPIC is empty").At(at)
+	}
 	if name != "." && name != ".." && len(name) <= longestTopic && !strings.ContainsFunc(name, foreign) {
 		return nil
 	}

@@ -250,8 +250,15 @@ func (w *world) changeVariable(table *state.Table, row state.Row, old *modelRow)
 			if w.r.IntN(20) == 0 {
 				tail = bytes.Repeat(tail, 700)
 			}
-			old.variable, old.some = old.variable+string(tail), true
-			table.ExtendVariable(row, tail)
+			part := table.ExtendVariable(row, len(tail))
+			copy(part[len(part)-len(tail):], tail)
+			if len(part) > 0 {
+				part[w.r.IntN(len(part))]++
+			}
+			if want := len(old.variable) + len(tail); len(part) != want {
+				w.t.Fatalf("a part of %d bytes, want %d", len(part), want)
+			}
+			old.variable, old.some = string(part), true
 		}
 	case 3, 4:
 		length := w.r.IntN(40)

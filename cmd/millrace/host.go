@@ -55,6 +55,11 @@ func (h *host) Start(ctx context.Context, q *plan.Query) error {
 	return h.engine.Start(ctx, q)
 }
 
+// CheckTopics refuses a query that Start would refuse for its topics.
+func (h *host) CheckTopics(ctx context.Context, q *plan.Query) error {
+	return task.CheckTopics(ctx, h.log, q)
+}
+
 // changedProperty names a property of the engine that differs; empty: none does.
 func changedProperty(before, now map[string]string) string {
 	names := slices.AppendSeq(slices.Collect(maps.Keys(before)), maps.Keys(now))

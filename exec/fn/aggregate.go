@@ -115,12 +115,32 @@ type Variable interface {
 	Result(state []byte, out *column.Vector, k int) error
 }
 
-// Appender is a Variable whose Add mostly puts bytes behind the state.
-type Appender interface {
+// Extender is a Variable that can put rows into a state where it stands, without
+// a copy of it.
+type Extender interface {
 	Variable
-	// Append appends to dst what Add would put behind the state, nothing if the
-	// state stays the same; ok is false if Add must be asked.
-	Append(dst, state []byte, arguments Arguments, i int) (tail []byte, ok bool, err error)
+	// Growth is by how many bytes row i makes the state longer; changed is false if
+	// the state stays the same.
+	Growth(state []byte, arguments Arguments, i int) (bytes int, changed bool, err error)
+	// Extend puts the row that Growth was asked about last into that state, which
+	// now has as many more bytes, of any content, as Growth said. After an error the
+	// state is undefined, and the query must end.
+	Extend(state []byte, growth int, arguments Arguments, i int) error
+}
+
+// extended is Add of an Extender.
+func extended(e Extender, dst, state []byte, arguments Arguments, i int) ([]byte, bool, error) {
+	growth, changed, err := e.Growth(state, arguments, i)
+	if err != nil || !changed {
+		return dst, false, err
+	}
+	start := len(dst)
+	dst = append(dst, state...)
+	dst = append(dst, make([]byte, growth)...)
+	if err := e.Extend(dst[start:], growth, arguments, i); err != nil {
+		return dst[:start], false, err
+	}
+	return dst, true, nil
 }
 
 // Fixed makes the accumulator whose state stands at offset in the cell areas,

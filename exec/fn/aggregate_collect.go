@@ -68,25 +68,27 @@ func collected(c *aggregateCall) (*types.Type, int) {
 type collectList struct {
 	kept, result int
 	encoder      encoder
+	tail         []byte // what Extend puts behind the state
 }
 
 func (l *collectList) Add(dst, state []byte, arguments Arguments, i int) ([]byte, bool, error) {
-	start := len(dst)
-	dst, _, err := l.Append(append(dst, state...), state, arguments, i)
-	if len(dst) == start+len(state) {
-		return dst[:start], false, err
-	}
-	return dst, true, nil
+	return extended(l, dst, state, arguments, i)
 }
 
-func (l *collectList) Append(dst, state []byte, arguments Arguments, i int) ([]byte, bool, error) {
+func (l *collectList) Growth(state []byte, arguments Arguments, i int) (int, bool, error) {
 	if l.kept < math.MaxInt {
 		n, err := countEntries(state)
 		if err != nil || n >= l.kept {
-			return dst, true, err
+			return 0, false, err
 		}
 	}
-	return appendEntry(dst, 0, l.encoder.value(arguments[0], i), nil), true, nil
+	l.tail = appendEntry(l.tail[:0], 0, l.encoder.value(arguments[0], i), nil)
+	return len(l.tail), true, nil
+}
+
+func (l *collectList) Extend(state []byte, growth int, _ Arguments, _ int) error {
+	copy(state[len(state)-growth:], l.tail)
+	return nil
 }
 
 func countEntries(state []byte) (n int, err error) {

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"sort"
+	"math/bits"
 
 	"millrace/exec/column"
 	"millrace/sql/types"
@@ -47,9 +47,13 @@ func (s *AggregateSignature) Distinct(use Use) *AggregateSignature {
 const countBytes = 8
 
 // distinct keeps the state of an aggregate of different values. Its state is the
-// cells of that aggregate, then a slot a value in the order of their bytes: the
-// order keys of the arguments, followed by how often they are there, an int64,
-// where rows are taken out again.
+// cells of that aggregate, then a slot a value: the order keys of the arguments,
+// followed by how often they are there, an int64, where rows are taken out again.
+//
+// The slots are in runs that are in order each. Of n slots the first run has as
+// many as the highest power of two in n, the next one as the second highest, and so
+// on: a new value joins the short runs at the end, and the n-th one moves log n
+// slots on average, not n.
 type distinct struct {
 	inner   Fixed
 	cells   int // width of the aggregate's state
@@ -57,8 +61,11 @@ type distinct struct {
 	keys    int // width of all order keys
 	slot    int
 	counted bool
-	key     []byte
 	values  Arguments // one row
+
+	key   []byte // of the row that Growth was asked about
+	at    int    // where the slot of that key is
+	moved []byte // slots on their way to another place
 }
 
 func newDistinct(s *AggregateSignature, counted bool) *distinct {
@@ -107,47 +114,102 @@ func (d *distinct) encode(arguments Arguments, i int) bool {
 	return true
 }
 
-// search finds where the slot of a key stands, or would.
-func (d *distinct) search(slots, key []byte) (at int, found bool) {
-	n := sort.Search(len(slots)/d.slot, func(k int) bool {
-		return bytes.Compare(slots[k*d.slot:k*d.slot+d.keys], key) >= 0
-	})
-	at = n * d.slot
-	return at, at < len(slots) && bytes.Equal(slots[at:at+d.keys], key)
+// search finds the slot of a key, and the run that has it.
+func (d *distinct) search(slots, key []byte) (run slotRun, at int, found bool) {
+	for n := len(slots) / d.slot; n > 0; n -= run.length {
+		run = slotRun{start: run.start + run.length, length: 1 << (bits.Len(uint(n)) - 1)}
+		if at = d.place(slots, run, key); at < run.start+run.length && string(d.keyOf(slots, at)) == string(key) {
+			return run, at, true
+		}
+	}
+	return run, 0, false
+}
+
+// slotRun is a run by the number of its first slot.
+type slotRun struct{ start, length int }
+
+// place is the number of the first slot of a run that is not before a key.
+func (d *distinct) place(slots []byte, run slotRun, key []byte) int {
+	low, high := run.start, run.start+run.length
+	for low < high {
+		if middle := (low + high) / 2; bytes.Compare(d.keyOf(slots, middle), key) < 0 {
+			low = middle + 1
+		} else {
+			high = middle
+		}
+	}
+	return low
+}
+
+func (d *distinct) keyOf(slots []byte, at int) []byte { return slots[at*d.slot : at*d.slot+d.keys] }
+
+func (d *distinct) countOf(slots []byte, at int) []byte {
+	return slots[at*d.slot+d.keys : (at+1)*d.slot]
 }
 
 func (d *distinct) Add(dst, state []byte, arguments Arguments, i int) ([]byte, bool, error) {
-	if !d.encode(arguments, i) {
-		return dst, false, nil
-	}
-	cells, slots, err := d.split(state)
-	if err != nil {
-		return dst, false, err
-	}
-	at, found := d.search(slots, d.key)
-	start := len(dst)
-	switch {
-	case found && !d.counted:
-		return dst, false, nil
-	case found:
-		dst = append(dst, state...)
-		addInt(dst[start+d.cells+at+d.keys:], 1)
-		return dst, true, nil
-	}
-	dst = append(append(append(dst, cells...), slots[:at]...), d.key...)
-	if d.counted {
-		dst = binary.LittleEndian.AppendUint64(dst, 1)
-	}
-	dst = append(dst, slots[at:]...)
-	return d.changed(dst, start, d.inner.Add(dst[start:start+d.cells], arguments, i))
+	return extended(d, dst, state, arguments, i)
 }
 
-// changed is what Add and Remove return of a new state at start.
-func (d *distinct) changed(dst []byte, start int, err error) ([]byte, bool, error) {
-	if err != nil {
-		return dst[:start], false, err
+func (d *distinct) Growth(state []byte, arguments Arguments, i int) (int, bool, error) {
+	if !d.encode(arguments, i) {
+		return 0, false, nil
 	}
-	return dst, true, nil
+	if len(state) == 0 {
+		return d.cells + d.slot, true, nil
+	}
+	_, slots, err := d.split(state)
+	if err != nil {
+		return 0, false, err
+	}
+	var found bool
+	if _, d.at, found = d.search(slots, d.key); found {
+		return 0, d.counted, nil
+	}
+	return d.slot, true, nil
+}
+
+func (d *distinct) Extend(state []byte, growth int, arguments Arguments, i int) error {
+	cells, slots := state[:d.cells], state[d.cells:]
+	if growth == 0 {
+		addInt(d.countOf(slots, d.at), 1)
+		return nil
+	}
+	if growth == len(state) {
+		clear(cells)
+	}
+	d.setLast(slots, d.key, 1)
+	return d.inner.Add(cells, arguments, i)
+}
+
+// setLast fills the last slot, which is new, and puts it and the runs that it
+// joins in order.
+func (d *distinct) setLast(slots, key []byte, count uint64) {
+	last := slots[len(slots)-d.slot:]
+	copy(last, key)
+	if d.counted {
+		binary.LittleEndian.PutUint64(last[d.keys:], count)
+	}
+	n := len(slots) / d.slot
+	for length := 1; n&length == 0; length *= 2 {
+		d.joinRuns(slots[len(slots)-2*length*d.slot:], length)
+	}
+}
+
+// joinRuns makes one run of two that have the same length.
+func (d *distinct) joinRuns(slots []byte, length int) {
+	d.moved = append(d.moved[:0], slots[length*d.slot:]...)
+	first, second := length-1, length-1
+	for to := 2*length - 1; second >= 0; to-- {
+		from := d.moved[second*d.slot : (second+1)*d.slot]
+		if first >= 0 && bytes.Compare(d.keyOf(slots, first), from[:d.keys]) > 0 {
+			from = slots[first*d.slot : (first+1)*d.slot]
+			first--
+		} else {
+			second--
+		}
+		copy(slots[to*d.slot:], from)
+	}
 }
 
 func (d *distinct) Remove(dst, state []byte, arguments Arguments, i int) ([]byte, bool, error) {
@@ -157,60 +219,79 @@ func (d *distinct) Remove(dst, state []byte, arguments Arguments, i int) ([]byte
 	if !d.encode(arguments, i) {
 		return dst, false, nil
 	}
-	cells, slots, err := d.split(state)
+	_, slots, err := d.split(state)
 	if err != nil {
 		return dst, false, err
 	}
-	at, found := d.search(slots, d.key)
+	run, at, found := d.search(slots, d.key)
 	if !found {
 		return dst, false, nil
 	}
 	start := len(dst)
-	if int64(binary.LittleEndian.Uint64(slots[at+d.keys:])) > 1 {
-		dst = append(dst, state...)
-		addInt(dst[start+d.cells+at+d.keys:], -1)
+	dst = append(dst, state...)
+	cells, slots := dst[start:start+d.cells], dst[start+d.cells:]
+	if int64(binary.LittleEndian.Uint64(d.countOf(slots, at))) > 1 {
+		addInt(d.countOf(slots, at), -1)
 		return dst, true, nil
 	}
-	dst = append(append(append(dst, cells...), slots[:at]...), slots[at+d.slot:]...)
-	return d.changed(dst, start, d.inner.Remove(dst[start:start+d.cells], arguments, i))
+	d.cut(slots, run, at)
+	if err := d.inner.Remove(cells, arguments, i); err != nil {
+		return dst[:start], false, err
+	}
+	return dst[:len(dst)-d.slot], true, nil
 }
 
-// Merge adds the values that only the other state has, in their order.
-func (d *distinct) Merge(dst, state, other []byte) ([]byte, error) {
-	cells, a, err := d.split(state)
-	if err != nil {
-		return dst, err
+// cut takes a slot out of its run, for which the last slot of all goes there. What
+// is left of the last run are the runs that the smaller number has.
+func (d *distinct) cut(slots []byte, run slotRun, at int) {
+	last := len(slots) - d.slot
+	if (run.start+run.length)*d.slot == len(slots) {
+		copy(slots[at*d.slot:], slots[(at+1)*d.slot:])
+		return
 	}
-	_, b, err := d.split(other)
-	if err != nil {
-		return dst, err
+	d.moved = append(d.moved[:0], slots[last:]...)
+	to := d.place(slots, run, d.moved[:d.keys])
+	if to > at {
+		to--
+		copy(slots[at*d.slot:to*d.slot], slots[(at+1)*d.slot:])
+	} else {
+		copy(slots[(to+1)*d.slot:(at+1)*d.slot], slots[to*d.slot:])
+	}
+	copy(slots[to*d.slot:], d.moved)
+}
+
+// Merge adds the values that only the other state has, in the order of their
+// slots.
+func (d *distinct) Merge(dst, state, other []byte) ([]byte, error) {
+	for _, side := range [][]byte{state, other} {
+		if _, _, err := d.split(side); err != nil {
+			return dst, err
+		}
+	}
+	if len(state) == 0 {
+		return append(dst, other...), nil
 	}
 	start := len(dst)
-	dst = append(dst, cells...)
-	for len(b) > 0 {
-		order := 1
-		if len(a) > 0 {
-			order = bytes.Compare(a[:d.keys], b[:d.keys])
-		}
-		switch {
-		case order < 0:
-			dst, a = append(dst, a[:d.slot]...), a[d.slot:]
-			continue
-		case order == 0:
-			dst = append(dst, a[:d.slot]...)
+	dst = append(dst, state...)
+	for b := other[min(d.cells, len(other)):]; len(b) > 0; b = b[d.slot:] {
+		slots := dst[start+d.cells:]
+		if _, at, found := d.search(slots, b[:d.keys]); found {
 			if d.counted {
-				mergeInt(dst[len(dst)-countBytes:], b[d.keys:])
+				mergeInt(d.countOf(slots, at), b[d.keys:])
 			}
-			a = a[d.slot:]
-		default:
-			dst = append(dst, b[:d.slot]...)
-			if err := d.addKey(dst[start:start+d.cells], b[:d.keys]); err != nil {
-				return dst[:start], err
-			}
+			continue
 		}
-		b = b[d.slot:]
+		dst = append(dst, b[:d.slot]...)
+		var count uint64
+		if d.counted {
+			count = binary.LittleEndian.Uint64(b[d.keys:])
+		}
+		d.setLast(dst[start+d.cells:], b[:d.keys], count)
+		if err := d.addKey(dst[start:start+d.cells], b[:d.keys]); err != nil {
+			return dst[:start], err
+		}
 	}
-	return append(dst, a...), nil
+	return dst, nil
 }
 
 // addKey adds the values of a slot to the aggregate.

@@ -16,8 +16,8 @@ func (s *AggregateSignature) Filtered() *AggregateSignature {
 	} else {
 		out.variable = func() Variable {
 			inner := s.variable()
-			if appender, ok := inner.(Appender); ok {
-				return filteredAppender{filteredVariable{inner}, appender}
+			if extender, ok := inner.(Extender); ok {
+				return filteredExtender{filteredVariable{inner}, extender}
 			}
 			return filteredVariable{inner}
 		}
@@ -80,14 +80,18 @@ func (f filteredVariable) Remove(dst, state []byte, arguments Arguments, i int) 
 	return f.Variable.Remove(dst, state, arguments[1:], i)
 }
 
-type filteredAppender struct {
+type filteredExtender struct {
 	filteredVariable
-	appender Appender
+	extender Extender
 }
 
-func (f filteredAppender) Append(dst, state []byte, arguments Arguments, i int) ([]byte, bool, error) {
+func (f filteredExtender) Growth(state []byte, arguments Arguments, i int) (int, bool, error) {
 	if !passes(arguments[0], i) {
-		return dst, true, nil
+		return 0, false, nil
 	}
-	return f.appender.Append(dst, state, arguments[1:], i)
+	return f.extender.Growth(state, arguments[1:], i)
+}
+
+func (f filteredExtender) Extend(state []byte, growth int, arguments Arguments, i int) error {
+	return f.extender.Extend(state, growth, arguments[1:], i)
 }

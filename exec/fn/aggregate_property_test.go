@@ -305,6 +305,7 @@ func FuzzAggregateState(f *testing.F) {
 	f.Add(appendEntry(nil, 1, []byte("a"), []byte{1}), appendEntry(appendEntry(nil, 1, nil, nil), 2, []byte{128, 0, 0, 0, 0, 0, 0, 1}, []byte{3, 2}))
 	f.Add(append([]byte{exactForm}, make([]byte, 3*identityBytes)...), append([]byte{exactForm}, make([]byte, 3*(identityBytes+8))...))
 	f.Add(append(newSketch(), 0)[:1+sketchRegisters], newSketch())
+	f.Add(bytes.Repeat([]byte{1, 0, 0, 0, 0, 0, 0, 0}, 12), make([]byte, 9*8)) // slots of DISTINCT that are not in order
 	f.Add(bytes.Repeat([]byte{sketchForm}, 1+sketchRegisters), bytes.Repeat([]byte{200}, 1+sketchRegisters))
 	f.Fuzz(func(t *testing.T, state, other []byte) {
 		for _, u := range aggregateUses {

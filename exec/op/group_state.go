@@ -53,7 +53,7 @@ type fixedCall struct {
 type variableCall struct {
 	callArguments
 	fn.Variable
-	appender fn.Appender // of the last call's state, if it is one
+	extender fn.Extender // nil if it is none
 }
 
 func newGroupState(node *plan.Aggregate) (*groupState, error) {
@@ -80,10 +80,9 @@ func newGroupState(node *plan.Aggregate) (*groupState, error) {
 			g.lengths += fixed.Width()
 			continue
 		}
-		g.variable = append(g.variable, variableCall{callArguments: arguments, Variable: signature.Variable()})
-	}
-	if last := len(g.variable) - 1; last >= 0 {
-		g.variable[last].appender, _ = g.variable[last].Variable.(fn.Appender)
+		call := variableCall{callArguments: arguments, Variable: signature.Variable()}
+		call.extender, _ = call.Variable.(fn.Extender)
+		g.variable = append(g.variable, call)
 	}
 	g.size = g.lengths + lengthBytes*len(g.variable)
 	return g, nil
@@ -154,11 +153,16 @@ func (a *callArguments) bind(b *column.Batch) {
 
 // part is the state of a variable call in a row.
 func (g *groupState) part(cells, variable []byte, call int) []byte {
-	start := 0
+	start, end := g.bounds(cells, call)
+	return variable[start:end]
+}
+
+// bounds are where the state of a variable call stands in the variable part.
+func (g *groupState) bounds(cells []byte, call int) (start, end int) {
 	for c := range call {
 		start += g.length(cells, c)
 	}
-	return variable[start : start+g.length(cells, call)]
+	return start, start + g.length(cells, call)
 }
 
 func (g *groupState) length(cells []byte, call int) int {
@@ -189,26 +193,14 @@ func (g *groupState) changeVariable(t *state.Table, row state.Row, cells []byte,
 	return nil
 }
 
-// addVariable puts a row into one variable call. The state that stands last is
-// extended in place where it can be: a list of n values takes n steps, not n*n.
+// addVariable puts a row into one variable call. A state is extended in place
+// where it can be: a list of n values takes n steps, not n*n.
 func (g *groupState) addVariable(t *state.Table, row state.Row, cells []byte, call, add int) error {
 	c := &g.variable[call]
-	part := g.part(cells, t.Variable(row), call)
-	if c.appender != nil {
-		tail, ok, err := c.appender.Append(g.next[:0], part, c.after, add)
-		if err != nil {
-			return err
-		}
-		g.next = tail
-		if ok {
-			if len(tail) > 0 {
-				t.ExtendVariable(row, tail)
-				g.setLength(cells, call, len(part)+len(tail))
-			}
-			return nil
-		}
+	if c.extender != nil {
+		return g.extendVariable(t, row, cells, call, add)
 	}
-	next, changed, err := c.Add(g.next[:0], part, c.after, add)
+	next, changed, err := c.Add(g.next[:0], g.part(cells, t.Variable(row), call), c.after, add)
 	if err != nil {
 		return err
 	}
@@ -217,6 +209,22 @@ func (g *groupState) addVariable(t *state.Table, row state.Row, cells []byte, ca
 		g.setPart(t, row, cells, call, next)
 	}
 	return nil
+}
+
+func (g *groupState) extendVariable(t *state.Table, row state.Row, cells []byte, call, add int) error {
+	c := &g.variable[call]
+	start, end := g.bounds(cells, call)
+	growth, changed, err := c.extender.Growth(t.Variable(row)[start:end], c.after, add)
+	if err != nil || !changed {
+		return err
+	}
+	whole := t.ExtendVariable(row, growth)
+	if whole == nil {
+		return nil // the store reports at the commit that it is full
+	}
+	copy(whole[end+growth:], whole[end:len(whole)-growth])
+	g.setLength(cells, call, end-start+growth)
+	return c.extender.Extend(whole[start:end+growth:end+growth], growth, c.after, add)
 }
 
 // setPart replaces the state of one variable call in a row.

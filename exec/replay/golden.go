@@ -6,9 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+
+	"millrace/exec/session"
 )
 
 // The files of a golden test. A folder with statementsFile or ksqlStatements is
@@ -82,6 +85,11 @@ func readGolden(directory string) (*golden, error) {
 	}
 	if err := readOptional(filepath.Join(directory, propertiesFile), &g.properties); err != nil {
 		return nil, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(g.properties)) {
+		if _, err := session.CheckPropertyName(name); err != nil {
+			return nil, fmt.Errorf("%s: %w", filepath.Join(directory, propertiesFile), err)
+		}
 	}
 	if err := readOptional(filepath.Join(directory, topicsFile), &g.recorded.Topics); err != nil {
 		return nil, err

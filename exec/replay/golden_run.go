@@ -85,8 +85,21 @@ func (g *golden) answer(ctx context.Context, options Options) *answer {
 	for _, s := range r.session.Catalog().Sources() {
 		a.timed = a.timed || s.Timestamp != nil
 	}
+	if a.err == nil {
+		a.err = g.checkTopics(r)
+	}
 	a.err = errors.Join(a.err, r.Close(ctx))
 	return a
+}
+
+// checkTopics refuses inputs that no statement can read: a test of nothing.
+func (g *golden) checkTopics(r *Replay) error {
+	for i, in := range g.recorded.Inputs {
+		if r.source(in.Topic) == nil {
+			return fmt.Errorf("input %d is of topic %s, over which no source is declared", i+1, in.Topic)
+		}
+	}
+	return nil
 }
 
 // errorText is an error without the path to the test's folder, which depends on

@@ -150,6 +150,7 @@ func TestBadFiles(t *testing.T) {
 		"unknown field":   {map[string]string{inputFile: `{"topic":"s","tmestamp":1}`}, "input.jsonl:1: "},
 		"no topic":        {map[string]string{inputFile: `{"key":"a"}`}, "input.jsonl:1: the record has no topic"},
 		"bad properties":  {map[string]string{propertiesFile: `[]`}, "properties.json: "},
+		"no property":     {map[string]string{propertiesFile: `{"auto.offset.rest": "x"}`}, "properties.json: there is no property auto.offset.rest"},
 		"nothing to meet": {nil, "expected.jsonl does not exist; write it with --update"},
 		"bad expectation": {map[string]string{expectedFile: "x"}, "expected.jsonl:1: "},
 	} {

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 
@@ -26,7 +27,7 @@ type part struct {
 
 // NewRecorder makes one that finds schemas in a registry, which may be nil.
 func NewRecorder(r registry.Registry) *Recorder {
-	return &Recorder{schemas: format.NewSchemas(r), transcoders: map[part]format.Transcoder{}}
+	return &Recorder{schemas: format.NewSchemas(context.Background(), r), transcoders: map[part]format.Transcoder{}}
 }
 
 // Record is record i of a run of a source's topic in its recorded form. The

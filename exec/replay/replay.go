@@ -86,12 +86,22 @@ type listedTopics struct {
 
 // Start implements session.Engine.
 func (e listedTopics) Start(ctx context.Context, q *plan.Query) error {
-	if _, listed := e.topics[q.SinkTopic]; listed {
-		unbound := *q
-		unbound.SinkPartitions = 0
-		q = &unbound
+	return e.Engine.Start(ctx, e.unbound(q))
+}
+
+// CheckTopics refuses what Start would refuse.
+func (e listedTopics) CheckTopics(ctx context.Context, q *plan.Query) error {
+	return e.Engine.CheckTopics(ctx, e.unbound(q))
+}
+
+// unbound is a query that takes its topic as it is, if the case lists it.
+func (e listedTopics) unbound(q *plan.Query) *plan.Query {
+	if _, listed := e.topics[q.SinkTopic]; !listed {
+		return q
 	}
-	return e.Engine.Start(ctx, q)
+	unbound := *q
+	unbound.SinkPartitions = 0
+	return &unbound
 }
 
 // addTopic makes a topic, with one partition whatever the case says: the order

@@ -129,6 +129,16 @@ func (s *schemas) Schema(ctx context.Context, id int32) (registry.Schema, error)
 	return s.Memory.Schema(ctx, id)
 }
 
+// Delete implements registry.Registry.
+func (s *schemas) Delete(ctx context.Context, subject string) error {
+	if s.waits(subject) {
+		if err := s.settle(ctx); err != nil {
+			return err
+		}
+	}
+	return s.Memory.Delete(ctx, subject)
+}
+
 // Has implements registry.Registry.
 func (s *schemas) Has(ctx context.Context, subject string, id int32) (bool, error) {
 	if s.waits(subject) {

@@ -25,7 +25,7 @@ func Check(text string, options Options, properties map[string]string) []*types.
 	options.Log, options.Engine = nil, nil
 	options.Registry = registry.NewOverlay(askOnce(options.Registry))
 	options.Now = func() int64 { return 0 }
-	c := &checker{session: New(options), doubtful: map[string]bool{}}
+	c := &checker{session: New(options), doubtful: map[string]string{}}
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
 		c.session.SetProperty(name, properties[name])
 	}
@@ -43,7 +43,7 @@ func Check(text string, options Options, properties map[string]string) []*types.
 type checker struct {
 	session  *Session
 	found    []*types.Error
-	doubtful map[string]bool // names of sources, types and functions
+	doubtful map[string]string // what names stand for: SOURCE, TYPE or FUNCTION
 	// queries says that a statement which starts a query has failed: numbers in
 	// the ids of later ones are not what they will be.
 	queries bool
@@ -56,7 +56,7 @@ func (c *checker) statement(piece token.Piece) {
 	if err == nil {
 		_, err = c.session.execute(context.Background(), statement, piece.Text)
 	}
-	name := declaredName(piece.Tokens)
+	name, what := declared(piece.Tokens)
 	if err == nil {
 		delete(c.doubtful, name)
 		return
@@ -65,7 +65,7 @@ func (c *checker) statement(piece token.Piece) {
 		c.report(err, piece.Position)
 	}
 	if name != "" {
-		c.doubtful[name] = true
+		c.doubtful[name] = what
 	}
 	switch n := statement.(type) {
 	case *ast.CreateSource:
@@ -98,9 +98,30 @@ func (c *checker) follows(err error, statement ast.Statement, piece token.Piece)
 			return c.queries
 		}
 	}
-	return slices.ContainsFunc(piece.Tokens, func(t token.Token) bool {
-		return (t.Kind == token.Word || t.Kind == token.Quoted) && c.doubtful[t.Value]
-	})
+	for i, t := range piece.Tokens {
+		if t.Kind != token.Word && t.Kind != token.Quoted {
+			continue
+		}
+		switch c.doubtful[t.Value] {
+		case "TYPE", "FUNCTION":
+			return true
+		case "SOURCE":
+			if namesSource(piece.Tokens, i) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// namesSource tells whether the name at i stands where a source is named, and
+// not a column.
+func namesSource(tokens []token.Token, i int) bool {
+	if i+1 < len(tokens) && tokens[i+1].Is(".") {
+		return true
+	}
+	return i > 0 && slices.ContainsFunc(
+		[]string{"FROM", "JOIN", "INTO", "STREAM", "TABLE", "DESCRIBE", "EXISTS", "EXTENDED"}, tokens[i-1].Is)
 }
 
 func (c *checker) report(err error, at types.Position) {
@@ -111,11 +132,12 @@ func (c *checker) report(err error, at types.Position) {
 	c.found = append(c.found, fault.At(at))
 }
 
-// declaredName is the name that a statement creates, alters or drops, read from
-// its words, so that it is found in a statement with an error too; empty: none.
-func declaredName(tokens []token.Token) string {
+// declared is the name that a statement creates, alters or drops, and what it is
+// the name of, read from its words, so that it is found in a statement with an
+// error too; empty: none.
+func declared(tokens []token.Token) (name, what string) {
 	if !slices.ContainsFunc([]string{"CREATE", "ALTER", "DROP"}, tokens[0].Is) {
-		return ""
+		return "", ""
 	}
 	for i, t := range tokens {
 		if !slices.ContainsFunc([]string{"STREAM", "TABLE", "TYPE", "FUNCTION"}, t.Is) {
@@ -126,12 +148,15 @@ func declaredName(tokens []token.Token) string {
 			rest = rest[1:]
 		}
 		if len(rest) == 0 || rest[0].Kind != token.Word && rest[0].Kind != token.Quoted {
-			return ""
+			return "", ""
 		}
-		if t.Is("FUNCTION") {
-			return strings.ToUpper(rest[0].Value)
+		switch {
+		case t.Is("FUNCTION"):
+			return strings.ToUpper(rest[0].Value), "FUNCTION"
+		case t.Is("TYPE"):
+			return rest[0].Value, "TYPE"
 		}
-		return rest[0].Value
+		return rest[0].Value, "SOURCE"
 	}
-	return ""
+	return "", ""
 }

@@ -122,13 +122,21 @@ func (s *Session) createAs(ctx context.Context, n *ast.CreateSource, text string
 	if creation.Exists {
 		return existing(n), nil
 	}
+	if creation.Replaces {
+		if err := s.checkReplacement(creation.Query, n.Position); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.checkTopics(ctx, creation.Query); err != nil {
+		return nil, err
+	}
 	if err := s.registerSchemas(ctx, creation.Source, false); err != nil {
 		return nil, err
 	}
 	writeBySchemas(creation.Query, creation.Source)
 	_, goesOn := s.catalog.Query(creation.Query.ID)
 	if creation.Replaces {
-		err = s.replace(ctx, creation.Query, n.Position)
+		err = s.replace(ctx, creation.Query)
 	} else {
 		err = s.start(ctx, creation.Query)
 	}
@@ -165,6 +173,22 @@ func (s *Session) sinkPartitions(q *plan.Query) int {
 	return 0
 }
 
+// topicChecker is an Engine that can tell beforehand whether a query's topics let
+// it start.
+type topicChecker interface {
+	// CheckTopics refuses topics as Start would, and makes none.
+	CheckTopics(ctx context.Context, q *plan.Query) error
+}
+
+// checkTopics refuses a query for its topics before its schemas are registered:
+// these stay in the registry whatever becomes of the statement.
+func (s *Session) checkTopics(ctx context.Context, q *plan.Query) error {
+	if checker, ok := s.options.Engine.(topicChecker); ok {
+		return checker.CheckTopics(ctx, q)
+	}
+	return nil
+}
+
 func (s *Session) start(ctx context.Context, q *plan.Query) error {
 	if s.options.Engine != nil {
 		if err := s.options.Engine.Start(ctx, q); err != nil {
@@ -180,6 +204,9 @@ func (s *Session) start(ctx context.Context, q *plan.Query) error {
 func (s *Session) insertQuery(ctx context.Context, n *ast.InsertQuery, text string) (*Result, error) {
 	query, err := s.planner(ctx).Insert(n, text)
 	if err != nil {
+		return nil, err
+	}
+	if err := s.checkTopics(ctx, query); err != nil {
 		return nil, err
 	}
 	target, err := s.written(ctx, n.Target)

@@ -54,7 +54,22 @@ func (s *Session) dropSource(ctx context.Context, n *ast.Drop) (*Result, error) 
 	if source.ReadOnly && n.DeleteTopic {
 		return nil, types.Errorf(types.CodeStatement, "the topic of a SOURCE %s cannot be deleted", strings.ToLower(n.What)).At(n.Position)
 	}
-	if err := s.stopWriter(ctx, source, n); err != nil {
+	if n.DeleteTopic {
+		if err := s.checkOtherReaders(source, n); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.checkUnused(source, n); err != nil {
+		return nil, err
+	}
+	if n.DeleteTopic {
+		// First, since a registry may be out of reach, and what reads or writes the
+		// topic until it goes finds the schemas by their ids.
+		if err := s.deleteSchemas(ctx, source); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.endWriter(ctx, source); err != nil {
 		return nil, err
 	}
 	s.catalog.DropSource(n.Name)
@@ -64,6 +79,23 @@ func (s *Session) dropSource(ctx context.Context, n *ast.Drop) (*Result, error) 
 		}
 	}
 	return &Result{Message: fmt.Sprintf("%s %s is dropped.", title(source.Kind), n.Name)}, nil
+}
+
+// checkOtherReaders refuses to delete a topic that queries use through another
+// source.
+func (s *Session) checkOtherReaders(source *catalog.Source, n *ast.Drop) error {
+	for _, other := range s.catalog.Sources() {
+		if other.Name == source.Name || other.Topic != source.Topic {
+			continue
+		}
+		for _, q := range s.catalog.Queries() {
+			if q.ID == other.KeptBy || q.Sink == other.Name || slices.Contains(q.Sources, other.Name) {
+				return types.Errorf(types.CodeStatement, "topic %s is also that of %s, which query %s uses", source.Topic, other.Name, q.ID).
+					At(n.Position).WithHint("leave DELETE TOPIC out, or drop %s first", other.Name)
+			}
+		}
+	}
+	return nil
 }
 
 // deleteTopic deletes a topic, if it is there. The session's producer goes with
@@ -81,9 +113,9 @@ func (s *Session) deleteTopic(ctx context.Context, topic string) error {
 	return nil
 }
 
-// stopWriter ends the query that made the source, or keeps its rows, for good.
-// Other queries that use it forbid the drop.
-func (s *Session) stopWriter(ctx context.Context, source *catalog.Source, n *ast.Drop) error {
+// checkUnused refuses a drop of what queries use, other than the one that made the
+// source or keeps its rows.
+func (s *Session) checkUnused(source *catalog.Source, n *ast.Drop) error {
 	for _, q := range s.catalog.Queries() {
 		if q.ID == source.CreatedBy || q.ID == source.KeptBy {
 			continue
@@ -97,6 +129,11 @@ func (s *Session) stopWriter(ctx context.Context, source *catalog.Source, n *ast
 				WithHint("drop %s first, or end the query: TERMINATE %s", q.Sink, q.ID)
 		}
 	}
+	return nil
+}
+
+// endWriter ends the query that made the source, or keeps its rows, for good.
+func (s *Session) endWriter(ctx context.Context, source *catalog.Source) error {
 	for _, id := range []string{source.CreatedBy, source.KeptBy} {
 		if _, runs := s.catalog.Query(id); !runs {
 			continue

@@ -125,28 +125,30 @@ func (f formats) latest(spec *format.Spec, topic string, key bool) (id int32, er
 		return 0, err
 	}
 	spec.Schema = &schema
-	return id, checkKind(spec, id)
+	return id, checkKind(spec, id, key)
 }
 
 // lookUp puts the schema that the spec's id names into it.
 func (f formats) lookUp(spec *format.Spec, key bool) error {
 	schema, err := f.registry.Schema(f.ctx, spec.SchemaID)
 	if errors.Is(err, registry.ErrUnknown) {
-		return types.Errorf(types.CodeStatement, "the schema registry has no schema %d for the %s", spec.SchemaID, side(key))
+		return types.Errorf(types.CodeStatement, "the schema registry has no schema %d for the %s", spec.SchemaID, side(key)).
+			WithHint("ids are the registry's own; leave it out to take the topic's newest schema")
 	}
 	if err != nil {
 		return err
 	}
 	spec.Schema = &schema
-	return checkKind(spec, spec.SchemaID)
+	return checkKind(spec, spec.SchemaID, key)
 }
 
-func checkKind(spec *format.Spec, id int32) error {
+func checkKind(spec *format.Spec, id int32, key bool) error {
 	kind, _ := format.LookupSchema(spec.Name)
 	if spec.Schema.Kind == kind.Kind() {
 		return nil
 	}
-	return types.Errorf(types.CodeStatement, "schema %d is of the kind %s, which the format %s cannot read", id, spec.Schema.Kind, spec.Name).
+	return types.Errorf(types.CodeStatement, "schema %d, of the %s, is of the kind %s, which the format %s cannot read",
+		id, side(key), spec.Schema.Kind, spec.Name).
 		WithHint("name the format that belongs to the schema")
 }
 

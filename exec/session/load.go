@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"millrace/exec/column"
 	"millrace/exec/expr"
@@ -63,7 +64,38 @@ func (s *Session) load(ctx context.Context, n *ast.Load) (*Result, error) {
 		}
 		message += fmt.Sprintf("; %d %s there already", before, verb)
 	}
-	return &Result{Message: message + "."}, nil
+	return &Result{Message: message + "." + missingText(l, name)}, nil
+}
+
+// missingText tells which columns a file with a header line does not have: they
+// are null in all rows, which may be a slip of the pen.
+func missingText(l *planner.Load, name string) string {
+	file, err := os.Open(name)
+	if err != nil {
+		return ""
+	}
+	defer file.Close() //nolint:errcheck // it was only read
+	reader, err := newFileReader(l, file, name)
+	if err != nil {
+		return ""
+	}
+	csv, ok := reader.(*csvReader)
+	if !ok {
+		return ""
+	}
+	var missing []string
+	for i, field := range csv.field {
+		if field < 0 {
+			missing = append(missing, csv.columns[i].Name)
+		}
+	}
+	switch len(missing) {
+	case 0:
+		return ""
+	case 1:
+		return " The file has no column " + missing[0] + ", which is null."
+	}
+	return " The file has no columns " + strings.Join(missing, ", ") + ", which are null."
 }
 
 func areOrIs(n int64) string {

@@ -59,7 +59,7 @@ func (s *Session) print(ctx context.Context, n *ast.Print) (*Result, error) {
 			WithHint("SHOW TOPICS lists them; the case of names counts")
 	}
 	p := &printer{
-		statement: n, source: s.sourceOver(n.Topic), schemas: newSchemaReader(format.NewSchemas(s.options.Registry)),
+		statement: n, source: s.sourceOver(n.Topic), schemas: newSchemaReader(format.NewSchemas(ctx, s.options.Registry)),
 		position: map[kafkaio.TopicPartition]int64{},
 	}
 	p.fetcher = s.options.Log.NewFetcher(kafkaio.FetchOptions{})

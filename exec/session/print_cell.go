@@ -15,9 +15,12 @@ import (
 
 // cell is a record's key or value for PRINT, as the source over its topic
 // declares it or the payload says: a number of the format KAFKA as such, a row
-// with a schema as JSON, everything else as text.
+// with a schema as JSON, everything else as text. Null is nil.
 func (p *printer) cell(payload []byte, format catalog.Format, key bool, columns []catalog.Column) any {
-	if format.Name == "KAFKA" && len(columns) == 1 && payload != nil {
+	if payload == nil {
+		return nil
+	}
+	if format.Name == "KAFKA" && len(columns) == 1 {
 		switch t := columns[0].Type; {
 		case t.Kind == types.KindInteger && len(payload) == 4:
 			return int64(int32(binary.BigEndian.Uint32(payload)))
@@ -52,12 +55,9 @@ func (p *printer) keyCell(key []byte, source *catalog.Source) any {
 	return fmt.Sprintf("%v [%d, %d]", p.cell(key[:len(key)-suffix], source.KeyFormat, true, source.Key), start, end)
 }
 
-// plainCell is text as such and other bytes in hexadecimal; null is nil.
+// plainCell is text as such and other bytes in hexadecimal.
 func plainCell(payload []byte) any {
-	switch {
-	case payload == nil:
-		return nil
-	case readable(payload):
+	if readable(payload) {
 		return string(payload)
 	}
 	return "0x" + strings.ToUpper(hex.EncodeToString(payload))

@@ -29,9 +29,14 @@ var knownProperties = map[string]property{
 	"ksql.timestamp.throw.on.invalid":       {"false", "whether a record without a valid time ends the query, instead of being skipped"},
 	"ksql.new.query.planner.enabled":        {"false", "whether SELECT may leave the key out"},
 
-	RegistryProperty: {"", "addresses of the schema registry, read at the start; not set: the embedded broker has its own"},
-	"ksql.schema.registry.basic.auth.user.info": {"", "user:password at the schema registry, read at the start"},
-	"ksql.schema.registry.bearer.auth.token":    {"", "token at the schema registry, read at the start"},
+	RegistryProperty:                                         {"", "addresses of the schema registry, read at the start; not set: the embedded broker has its own"},
+	registryPrefix + "basic.auth.user.info":                  {"", "user:password at the schema registry, read at the start"},
+	registryPrefix + "basic.auth.credentials.source":         {"", "USER_INFO or URL: where that login is, read at the start; not set: wherever it is"},
+	registryPrefix + "bearer.auth.token":                     {"", "token at the schema registry, read at the start"},
+	registryPrefix + "bearer.auth.credentials.source":        {"", "STATIC_TOKEN: where the token is, read at the start"},
+	registryPrefix + "ssl.truststore.location":               {"", "file of certificates in PEM that the registry may have, read at the start; not set: the system's"},
+	registryPrefix + "ssl.keystore.location":                 {"", "file of the own certificate and key in PEM for the registry, read at the start"},
+	registryPrefix + "ssl.endpoint.identification.algorithm": {"https", "empty: the registry's certificate need not name its host; read at the start"},
 
 	"security.protocol":                     {"PLAINTEXT", "PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL: how brokers are spoken to, read at the start"},
 	"sasl.mechanism":                        {"", "PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512: the login at brokers, read at the start"},
@@ -132,6 +137,9 @@ func CheckPropertyName(name string) (effective bool, err error) {
 		return false, nil
 	}
 	e := types.Errorf(types.CodeProperty, "there is no property %s", name)
+	if bare == "bootstrap.servers" {
+		return false, e.WithHint("name the brokers with --brokers HOST:PORT when you start")
+	}
 	if near != "" {
 		return false, e.WithHint("did you mean %s?", near)
 	}

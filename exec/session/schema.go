@@ -35,13 +35,16 @@ func (s *Session) schemaOf(
 	ctx context.Context, f catalog.Format, topic string, key bool, columns []catalog.Column, ifMissing bool,
 ) (catalog.Format, error) {
 	kind, ok := format.LookupSchema(f.Name)
-	if !ok || !kind.Registered() || f.SchemaGiven || len(columns) == 0 {
+	if !ok || !kind.Registered() || len(columns) == 0 || f.SchemaGiven && ifMissing {
 		return f, nil
 	}
 	if _, err := s.formats(ctx).schemaFormat(f.Name); err != nil {
 		return f, err
 	}
 	subject := registry.Subject(topic, key)
+	if f.SchemaGiven {
+		return f, s.registerGiven(ctx, subject, f.SchemaID)
+	}
 	if ifMissing {
 		id, _, err := s.options.Registry.Latest(ctx, subject)
 		if err == nil {
@@ -57,7 +60,7 @@ func (s *Session) schemaOf(
 		if err := s.formats(ctx).lookUp(&spec, key); err != nil {
 			return f, err
 		}
-		if kind.Fits(spec, key, fieldsOf(columns)) == nil {
+		if writable(kind, spec, key, fieldsOf(columns)) {
 			return f, nil
 		}
 	}
@@ -72,6 +75,42 @@ func (s *Session) schemaOf(
 	return f, nil
 }
 
+// registerGiven makes a schema that a statement named by its id one of a sink's
+// subject, so that the topic can be declared by it.
+func (s *Session) registerGiven(ctx context.Context, subject string, id int32) error {
+	has, err := s.options.Registry.Has(ctx, subject, id)
+	if has || err != nil {
+		return err
+	}
+	schema, err := s.options.Registry.Schema(ctx, id)
+	if err != nil {
+		return err
+	}
+	if _, err := s.options.Registry.Register(ctx, subject, schema); err != nil {
+		return fmt.Errorf("registering schema %d under %s: %w", id, subject, err)
+	}
+	return nil
+}
+
+// deleteSchemas deletes the subjects of a source's topic, for the formats that have
+// their schemas in the registry.
+func (s *Session) deleteSchemas(ctx context.Context, source *catalog.Source) error {
+	for _, key := range []bool{false, true} {
+		f := source.ValueFormat
+		if key {
+			f = source.KeyFormat
+		}
+		kind, ok := format.LookupSchema(f.Name)
+		if !ok || !kind.Registered() || s.options.Registry == nil {
+			continue
+		}
+		if err := s.options.Registry.Delete(ctx, registry.Subject(source.Topic, key)); err != nil {
+			return fmt.Errorf("deleting the schemas of topic %s: %w", source.Topic, err)
+		}
+	}
+	return nil
+}
+
 // written is a declared source with the schemas that records are written to it
 // with. From then on they are part of its declaration.
 func (s *Session) written(ctx context.Context, name string) (*catalog.Source, error) {
@@ -80,6 +119,9 @@ func (s *Session) written(ctx context.Context, name string) (*catalog.Source, er
 		return nil, fmt.Errorf("%s does not exist", name)
 	}
 	source := *declared
+	if err := s.checkKeySchema(ctx, &source); err != nil {
+		return nil, err
+	}
 	if err := s.registerSchemas(ctx, &source, false); err != nil {
 		return nil, err
 	}

@@ -62,8 +62,15 @@ type writer struct {
 }
 
 func (s *Session) newWriter(ctx context.Context, source *catalog.Source, numbered string) (*writer, error) {
-	source, err := s.written(ctx, source.Name)
+	topics, err := s.options.Log.Topics(ctx, source.Topic)
 	if err != nil {
+		return nil, err
+	}
+	topic, ok := topics[source.Topic]
+	if !ok {
+		return nil, fmt.Errorf("topic %s of %s: %w", source.Topic, source.Name, kafkaio.ErrUnknownTopic)
+	}
+	if source, err = s.written(ctx, source.Name); err != nil {
 		return nil, err
 	}
 	key, err := s.encoder(ctx, source.KeyFormat, true, source.Key)
@@ -73,14 +80,6 @@ func (s *Session) newWriter(ctx context.Context, source *catalog.Source, numbere
 	value, err := s.encoder(ctx, source.ValueFormat, false, source.Value)
 	if err != nil {
 		return nil, err
-	}
-	topics, err := s.options.Log.Topics(ctx, source.Topic)
-	if err != nil {
-		return nil, err
-	}
-	topic, ok := topics[source.Topic]
-	if !ok {
-		return nil, fmt.Errorf("topic %s of %s: %w", source.Topic, source.Name, kafkaio.ErrUnknownTopic)
 	}
 	if s.producer == nil {
 		s.producer = s.options.Log.NewProducer(kafkaio.ProducerOptions{

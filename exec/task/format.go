@@ -1,6 +1,7 @@
 package task
 
 import (
+	"context"
 	"fmt"
 
 	"millrace/exec/column"
@@ -41,8 +42,8 @@ func (c codecs) format(f catalog.Format, written bool) (format.Spec, format.Form
 
 // CheckSchemas finds the schemas that a query writes with, before anything is
 // made for it: a registry that does not answer then leaves nothing behind.
-func CheckSchemas(query *plan.Query, r registry.Registry) error {
-	codecs := codecs{schemas: format.NewSchemas(r)}
+func CheckSchemas(ctx context.Context, query *plan.Query, r registry.Registry) error {
+	codecs := codecs{schemas: format.NewSchemas(ctx, r)}
 	for _, g := range query.Subgraphs {
 		sink, ok := g.Root.(*plan.Sink)
 		if !ok {

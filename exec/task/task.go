@@ -51,6 +51,8 @@ type Config struct {
 	BatchRows int
 	// Registry has the schemas of formats that need one; may be nil.
 	Registry registry.Registry
+	// Lookups ends the waits for the registry; nil: nothing does.
+	Lookups  context.Context
 	Reporter Reporter
 	Now      func() time.Time
 }
@@ -86,6 +88,9 @@ func New(config Config, output *Transaction) (*Task, error) {
 	}
 	if config.Now == nil {
 		config.Now = time.Now
+	}
+	if config.Lookups == nil {
+		config.Lookups = context.Background()
 	}
 	t := &Task{config: config, output: output, batches: batchSize{rows: config.BatchRows}}
 	for i, node := range config.Subgraph.Inputs {
@@ -177,7 +182,7 @@ func (t *Task) build() error {
 	return err
 }
 
-func (t *Task) codecs() codecs { return codecs{format.NewSchemas(t.config.Registry)} }
+func (t *Task) codecs() codecs { return codecs{format.NewSchemas(t.config.Lookups, t.config.Registry)} }
 
 func (t *Task) milliseconds() int64 { return t.config.Now().UnixMilli() }
 

@@ -99,6 +99,21 @@ func PrepareTopics(ctx context.Context, log kafkaio.Log, query *plan.Query) (*To
 	return t, t.createSink(ctx, log, query)
 }
 
+// CheckTopics looks at the topics of a query and refuses those that PrepareTopics
+// would refuse: sources that are missing or cannot be joined, and a sink with another
+// number of partitions. It makes nothing.
+func CheckTopics(ctx context.Context, log kafkaio.Log, query *plan.Query) error {
+	known, err := log.Topics(ctx, topicNames(query)...)
+	if err != nil {
+		return fmt.Errorf("query %s: topics: %w", query.ID, err)
+	}
+	t := &Topics{known: known}
+	if err := t.checkSources(query); err != nil {
+		return err
+	}
+	return t.checkSink(query)
+}
+
 // topicNames are all topics of a query.
 func topicNames(query *plan.Query) []string {
 	names := append(sourceTopics(query), InternalTopics(query)...)
@@ -248,10 +263,9 @@ func (t *Topics) createSink(ctx context.Context, log kafkaio.Log, query *plan.Qu
 	if query.SinkTopic == "" {
 		return nil
 	}
-	if existing, ok := t.known[query.SinkTopic]; ok {
-		if query.SinkPartitions > 0 && query.SinkPartitions != existing.Partitions {
-			return types.Errorf(types.CodeProperty, "the topic %s exists with %d partitions, but PARTITIONS is %d",
-				query.SinkTopic, existing.Partitions, query.SinkPartitions)
+	if _, ok := t.known[query.SinkTopic]; ok {
+		if err := t.checkSink(query); err != nil {
+			return err
 		}
 		config, err := log.TopicConfig(ctx, query.SinkTopic)
 		if err != nil {
@@ -277,6 +291,17 @@ func (t *Topics) createSink(ctx context.Context, log kafkaio.Log, query *plan.Qu
 		return err
 	}
 	return t.create(ctx, log, spec)
+}
+
+// checkSink compares the partitions of the sink's topic, if it exists, with those
+// that the statement asks for.
+func (t *Topics) checkSink(query *plan.Query) error {
+	existing, ok := t.known[query.SinkTopic]
+	if !ok || query.SinkPartitions == 0 || query.SinkPartitions == existing.Partitions {
+		return nil
+	}
+	return types.Errorf(types.CodeProperty, "the topic %s exists with %d partitions, but PARTITIONS is %d",
+		query.SinkTopic, existing.Partitions, query.SinkPartitions)
 }
 
 func sinkConfig(ctx context.Context, log kafkaio.Log, query *plan.Query, source string) (map[string]string, error) {

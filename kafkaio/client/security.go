@@ -48,7 +48,7 @@ var securityProperties = []string{
 // passwords.
 func (o *Options) Secure(properties map[string]string) error {
 	s := security{properties: properties}
-	s.checkNames()
+	s.checkNames("security.", "sasl.", "ssl.")
 	protocol := strings.ToUpper(properties[protocolProperty])
 	switch protocol {
 	case "", "PLAINTEXT":
@@ -74,6 +74,7 @@ func (o *Options) Secure(properties map[string]string) error {
 // security reads settings and collects what is wrong with them.
 type security struct {
 	properties map[string]string
+	prefix     string // before the names where they were given
 	faults     []error
 }
 
@@ -81,19 +82,19 @@ func (s *security) fault(format string, args ...any) {
 	s.faults = append(s.faults, fmt.Errorf(format, args...))
 }
 
-// checkNames refuses settings that would change how secure a connection is, and
-// are not known here.
-func (s *security) checkNames() {
+// checkNames refuses settings with these prefixes, which would change how secure
+// a connection is, and are not known here.
+func (s *security) checkNames(prefixes ...string) {
 	for _, name := range slices.Sorted(maps.Keys(s.properties)) {
-		secures := strings.HasPrefix(name, "security.") || strings.HasPrefix(name, "sasl.") || strings.HasPrefix(name, "ssl.")
+		secures := slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 		switch {
 		case !secures || slices.Contains(securityProperties, name):
 		case name == "ssl.truststore.type" || name == "ssl.keystore.type":
 			if !strings.EqualFold(s.properties[name], "PEM") {
-				s.fault("%s must be PEM, not '%s'", name, s.properties[name])
+				s.fault("%s%s must be PEM, not '%s'", s.prefix, name, s.properties[name])
 			}
 		default:
-			s.fault("%s is not supported", name)
+			s.fault("%s%s is not supported", s.prefix, name)
 		}
 	}
 }

@@ -185,6 +185,30 @@ func TestSecurityFaults(t *testing.T) {
 	}
 }
 
+func TestTLSOfOthers(t *testing.T) {
+	pair, _ := certificate(t)
+	file := pemFile(t, certificateBlock(pair), keyBlock(t, pair))
+	config, err := client.TLS("other.", map[string]string{
+		"other.ssl.truststore.location": file, "other.ssl.keystore.location": file, "other.ssl.keystore.type": "pem",
+		"ssl.keystore.location": "/missing", "sasl.mechanism": "x", "other.name": "y",
+	})
+	if err != nil || config.RootCAs == nil || len(config.Certificates) != 1 || config.InsecureSkipVerify {
+		t.Errorf("%+v, %v", config, err)
+	}
+	config, err = client.TLS("other.", map[string]string{"ssl.keystore.location": file, "other.name": "y"})
+	if err != nil || config != nil {
+		t.Errorf("without settings: %+v, %v", config, err)
+	}
+	_, err = client.TLS("other.", map[string]string{
+		"other.ssl.keystore.location": "/missing", "other.ssl.protocol": "x", "other.ssl.endpoint.identification.algorithm": "z",
+	})
+	for _, text := range []string{"other.ssl.keystore.location: /missing", "other.ssl.protocol is not", "other.ssl.endpoint.identification.algorithm must"} {
+		if err == nil || !strings.Contains(err.Error(), text) {
+			t.Errorf("%v; expected %q", err, text)
+		}
+	}
+}
+
 func TestNoSecurity(t *testing.T) {
 	for _, properties := range []map[string]string{nil, {"security.protocol": "plaintext"}, {"auto.offset.reset": "latest", "ksql.schema.registry.ssl.x": "y"}} {
 		if options := secured(t, nil, properties); options.TLS != nil || options.SASL != nil {

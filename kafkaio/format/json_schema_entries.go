@@ -1,7 +1,5 @@
 package format
 
-import "millrace/exec/column"
-
 // Kafka Connect writes a MAP whose keys may be null as an array of objects,
 // each with a key and a value.
 const (
@@ -9,32 +7,9 @@ const (
 	entryValue = "value"
 )
 
-// entries reads the MAP that stands as an array at i.
-func (d *jsonDecoder) entries(b []byte, i int, v *column.Vector, t *jsonType, row, depth int) int {
-	entries := mapEntries{keys: v.Children[0], values: v.Children[1], start: v.Children[0].Len()}
-	if i = skipSpace(b, i+1); i < len(b) && b[i] == ']' {
-		v.SetSpan(row, entries.start, 0)
-		return i + 1
-	}
-	for {
-		if i = d.entry(b, i, &entries, t, depth+1); i < 0 {
-			return -1
-		}
-		i = skipSpace(b, i)
-		switch {
-		case i < len(b) && b[i] == ',':
-			i = skipSpace(b, i+1)
-		case i < len(b) && b[i] == ']':
-			v.SetSpan(row, entries.start, entries.keys.Len()-entries.start)
-			return i + 1
-		default:
-			return d.syntax(i, faultComma)
-		}
-	}
-}
-
-// entry reads the object at i. Its value may stand before its key.
-func (d *jsonDecoder) entry(b []byte, i int, entries *mapEntries, t *jsonType, depth int) int {
+// mapEntry reads the object at i of the array that is a MAP. Its value may stand
+// before its key.
+func (d *jsonDecoder) mapEntry(b []byte, i int, entries *mapEntries, t *jsonType, depth int) int {
 	end := d.skip(b, i, depth)
 	if end < 0 {
 		return -1

@@ -118,10 +118,10 @@ func appendShapedObject(dst []byte, tree *jsonTree, shape *jsonShape, extra bool
 		first = false
 		dst = append(appendJSONText(dst, name), ':')
 	}
-	used, names := map[string]bool{}, memberNames{tree: tree}
+	used, names := map[string]bool{}, memberNames{tree: tree, declared: shape.has}
 	for _, member := range shape.members {
 		name(member.name)
-		if found, ok := names.find(member.name, shape); ok {
+		if found, ok := names.find(member.name); ok {
 			used[found] = true
 			dst = appendShaped(dst, tree.members[found], member.shape, extra)
 		} else if member.shape.fallback != nil && !member.shape.nullable {
@@ -141,14 +141,15 @@ func appendShapedObject(dst []byte, tree *jsonTree, shape *jsonShape, extra bool
 
 // memberNames finds the members of an object by name.
 type memberNames struct {
-	tree   *jsonTree
-	folded map[string]string // by the name in capitals; nil: not needed so far
+	tree     *jsonTree
+	declared func(name string) bool // whether the schema has a member of exactly this name
+	folded   map[string]string      // by the name in capitals; nil: not needed so far
 }
 
-// find is the name of the member that stands for the shape's member of a name:
+// find is the name of the member that stands for the schema's member of a name:
 // the one of that name, or else the first that differs in case only and is no
-// other member of the shape.
-func (m *memberNames) find(name string, shape *jsonShape) (found string, ok bool) {
+// other member of the schema.
+func (m *memberNames) find(name string) (found string, ok bool) {
 	if m.tree.members[name] != nil {
 		return name, true
 	}
@@ -156,7 +157,7 @@ func (m *memberNames) find(name string, shape *jsonShape) (found string, ok bool
 		m.folded = map[string]string{}
 		for _, other := range m.tree.names {
 			upper := strings.ToUpper(other)
-			if _, taken := m.folded[upper]; !taken && !shape.has(other) {
+			if _, taken := m.folded[upper]; !taken && !m.declared(other) {
 				m.folded[upper] = other
 			}
 		}

@@ -96,3 +96,14 @@ func (t *jsonTree) textOf(name string) string {
 	}
 	return ""
 }
+
+// scalar is the text of a text, number or boolean; ok is false for other values.
+func (t *jsonTree) scalar() (text string, ok bool) {
+	switch t.kind {
+	case '"':
+		return t.text, true
+	case 0, 't', 'f':
+		return string(t.raw), true
+	}
+	return "", false
+}

@@ -258,40 +258,53 @@ func (d *jsonDecoder) mapping(b []byte, i int, v *column.Vector, t *jsonType, ro
 	if depth >= maxJSONDepth {
 		return d.syntax(i, faultDepth)
 	}
+	closing := byte('}')
 	if b[i] == '[' {
-		return d.entries(b, i, v, t, row, depth)
+		closing = ']'
 	}
 	entries := mapEntries{keys: v.Children[0], values: v.Children[1], start: v.Children[0].Len()}
-	if i = skipSpace(b, i+1); i < len(b) && b[i] == '}' {
+	if i = skipSpace(b, i+1); i < len(b) && b[i] == closing {
 		v.SetSpan(row, entries.start, 0)
 		return i + 1
 	}
 	for {
-		if i >= len(b) || b[i] != '"' {
-			return d.syntax(i, faultName)
+		if closing == '}' {
+			i = d.mapMember(b, i, &entries, t, depth+1)
+		} else {
+			i = d.mapEntry(b, i, &entries, t, depth+1)
 		}
-		var key string
-		if key, i = d.text(b, i); i < 0 {
-			return -1
-		}
-		if i = d.colon(b, i); i < 0 {
-			return -1
-		}
-		if i = d.value(b, i, entries.values, t.elem, entries.at(key), depth+1); i < 0 {
-			d.fault.path = "['" + clip(key) + "']" + d.fault.path
+		if i < 0 {
 			return -1
 		}
 		i = skipSpace(b, i)
 		switch {
 		case i < len(b) && b[i] == ',':
 			i = skipSpace(b, i+1)
-		case i < len(b) && b[i] == '}':
+		case i < len(b) && b[i] == closing:
 			v.SetSpan(row, entries.start, entries.keys.Len()-entries.start)
 			return i + 1
 		default:
 			return d.syntax(i, faultComma)
 		}
 	}
+}
+
+// mapMember reads the member at i of the object that is a MAP.
+func (d *jsonDecoder) mapMember(b []byte, i int, entries *mapEntries, t *jsonType, depth int) int {
+	if i >= len(b) || b[i] != '"' {
+		return d.syntax(i, faultName)
+	}
+	var key string
+	if key, i = d.text(b, i); i < 0 {
+		return -1
+	}
+	if i = d.colon(b, i); i < 0 {
+		return -1
+	}
+	if i = d.value(b, i, entries.values, t.elem, entries.at(key), depth); i < 0 {
+		d.fault.path = "['" + clip(key) + "']" + d.fault.path
+	}
+	return i
 }
 
 // mapEntries are the entries of the MAP being read, from row start on.

@@ -23,14 +23,12 @@ func (f protobufFormat) Check(spec Spec, key bool, fields []Field) error {
 	if err := checkNoDelimiter(spec, key); err != nil {
 		return err
 	}
-	members := make([]types.Field, len(fields))
-	for i, field := range fields {
-		members[i] = types.Field(field)
+	for _, field := range fields {
 		if err := checkProtobufType(spec, key, field, field.Type, 1); err != nil {
 			return err
 		}
 	}
-	if err := checkProtobufNames(spec, "", members); err != nil {
+	if err := checkProtobufNames(spec, "", structFields(fields)); err != nil {
 		return err
 	}
 	return checkMessageName(spec, key)
@@ -89,7 +87,7 @@ func checkProtobufNames(spec Spec, column string, fields []types.Field) error {
 			return types.Errorf(types.CodeName, "%s has a name that no %s field can have", shown, spec.Name).
 				WithHint("use ASCII letters, digits and _, and no digit first")
 		}
-		name := protobufJSONName(field.Name)
+		name := camelCase(field.Name, false)
 		if other, ok := jsonNames[name]; ok && other != field.Name {
 			return types.Errorf(types.CodeName, "%s and %s have the same JSON name %s, which %s does not allow",
 				shown, types.QuoteName(other), name, spec.Name).
@@ -112,11 +110,11 @@ func isProtobufName(text string) bool {
 	return text != ""
 }
 
-// protobufJSONName is the name that Protobuf gives a field in JSON: underscores
-// are dropped and the letters behind them become capitals.
-func protobufJSONName(name string) string {
+// camelCase is a field's name as Protobuf writes it in JSON: underscores are
+// dropped and the letters behind them become capitals; the first letter too, if
+// capital is set, as in the names of the messages that map fields imply.
+func camelCase(name string, capital bool) string {
 	var result []byte
-	capital := false
 	for i := range len(name) {
 		c := name[i]
 		if c == '_' {

@@ -12,31 +12,16 @@ import (
 
 	"millrace/exec/column"
 	"millrace/kafkaio/registry"
-	"millrace/sql/types"
 )
-
-// registryHeader is the length of what stands before a payload in the registry's
-// layout: a zero byte and the schema's id.
-const registryHeader = 5
-
-// maxProtobufPrograms bounds how many compiled schemas a decoder remembers.
-const maxProtobufPrograms = 1000
 
 // NewDecoder makes a decoder that compiles the reading of a message when a
 // payload first names it.
 func (f protobufFormat) NewDecoder(spec Spec, fields []Field, wanted []bool) Decoder {
-	d := &protobufDecoder{format: f, spec: spec, fields: fields, wanted: wanted, programs: map[protobufWriter]*protobufProgram{}}
+	d := &protobufDecoder{format: f, spec: spec, fields: fields, wanted: wanted}
 	if !f.registered {
 		d.last = d.compile(f.messageFor(spec, false, fields))
 	}
 	return d
-}
-
-// protobufWriter is what a payload was written with: a schema and the bytes of
-// the path of a message in it.
-type protobufWriter struct {
-	id   int32
-	path string
 }
 
 // protobufProgram is a compiled message, or why it cannot be read.
@@ -55,7 +40,7 @@ type protobufDecoder struct {
 	spec     Spec
 	fields   []Field
 	wanted   []bool
-	programs map[protobufWriter]*protobufProgram
+	programs protobufWriters[*protobufProgram]
 	lastID   int32
 	last     *protobufProgram // of lastID and its first message
 
@@ -75,9 +60,9 @@ func (d *protobufDecoder) Decode(
 		b := payloads[row]
 		program := d.last
 		if d.format.registered {
-			if len(b) > registryHeader && program != nil && b[0] == 0 && b[registryHeader] == 0 &&
+			if len(b) > schemaHeader && program != nil && b[0] == 0 && b[schemaHeader] == 0 &&
 				d.lastID == int32(binary.BigEndian.Uint32(b[1:])) {
-				b = b[registryHeader+1:]
+				b = b[schemaHeader+1:]
 			} else {
 				program, b = d.program(b)
 			}
@@ -98,8 +83,8 @@ func (d *protobufDecoder) program(payload []byte) (*protobufProgram, []byte) {
 	if err != nil {
 		return &protobufProgram{err: err}, nil
 	}
-	path, rest := payload[registryHeader:size], payload[size:]
-	program, ok := d.programs[protobufWriter{id, column.View(path)}]
+	path, rest := payload[schemaHeader:size], payload[size:]
+	program, ok := d.programs.find(id, path)
 	if !ok {
 		if d.unavailable != nil {
 			return &protobufProgram{err: d.unavailable}, nil
@@ -109,10 +94,7 @@ func (d *protobufDecoder) program(payload []byte) (*protobufProgram, []byte) {
 			return &protobufProgram{err: err}, nil
 		}
 		program = d.compile(messageOf(schema, path))
-		if len(d.programs) >= maxProtobufPrograms {
-			clear(d.programs)
-		}
-		d.programs[protobufWriter{id, string(path)}] = program
+		d.programs.keep(id, path, program, schema)
 	}
 	if len(path) == 1 {
 		d.lastID, d.last = id, program
@@ -142,74 +124,8 @@ func (d *protobufDecoder) compile(message protoreflect.MessageDescriptor, err er
 	if err != nil {
 		return &protobufProgram{err: &RecordError{Reason: err.Error()}}
 	}
-	members := make([]types.Field, len(d.fields))
-	for i, field := range d.fields {
-		members[i] = types.Field(field)
-	}
-	compiled, err := newProtobufMessage(message, members, d.wanted)
+	compiled, err := newProtobufMessage(message, structFields(d.fields), d.wanted)
 	return &protobufProgram{message: compiled, err: err}
-}
-
-// protobufHeader reads what stands before a message: the schema's id, and how
-// many bytes all take with the path of the message.
-func protobufHeader(payload []byte) (id int32, size int, err error) {
-	if len(payload) <= registryHeader || payload[0] != 0 {
-		return 0, 0, &RecordError{Reason: "the payload does not start with the id of a schema and the path of a message"}
-	}
-	id = int32(binary.BigEndian.Uint32(payload[1:]))
-	path := payload[registryHeader:]
-	count, n := protowire.ConsumeVarint(path)
-	size = registryHeader + n
-	most := uint64(len(path))
-	for k := int64(0); n > 0 && k < protowire.DecodeZigZag(count); k++ {
-		var number uint64
-		number, n = protowire.ConsumeVarint(payload[size:])
-		size += n
-		if protowire.DecodeZigZag(number) < 0 || number > most<<32 {
-			n = -1
-		}
-	}
-	if n < 0 || protowire.DecodeZigZag(count) < 0 {
-		return 0, 0, &RecordError{Reason: "the path of the message in the schema is not valid"}
-	}
-	return id, size, nil
-}
-
-// messageOf compiles a schema and finds the message of an encoded path.
-func messageOf(schema registry.Schema, path []byte) (protoreflect.MessageDescriptor, error) {
-	file, err := parseProtobuf(schema)
-	if err != nil {
-		return nil, err
-	}
-	return messageAt(file, pathNumbers(path))
-}
-
-// pathNumbers are those of an encoded path that protobufHeader has accepted. No
-// numbers at all are the first message.
-func pathNumbers(path []byte) []int {
-	_, n := protowire.ConsumeVarint(path)
-	var numbers []int
-	for path = path[n:]; len(path) > 0; path = path[n:] {
-		var number uint64
-		number, n = protowire.ConsumeVarint(path)
-		numbers = append(numbers, int(protowire.DecodeZigZag(number)))
-	}
-	if len(numbers) == 0 {
-		return []int{0}
-	}
-	return numbers
-}
-
-// appendMessagePath appends the path of a message as it stands in payloads.
-func appendMessagePath(dst []byte, path []int) []byte {
-	if len(path) == 1 && path[0] == 0 {
-		return append(dst, 0)
-	}
-	dst = protowire.AppendVarint(dst, protowire.EncodeZigZag(int64(len(path))))
-	for _, number := range path {
-		dst = protowire.AppendVarint(dst, protowire.EncodeZigZag(int64(number)))
-	}
-	return dst
 }
 
 // fresh reads the whole of b into row of columns, which it sets all.

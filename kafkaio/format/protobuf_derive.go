@@ -36,10 +36,7 @@ func (f protobufFormat) Derive(spec Spec, key bool, fields []Field) (registry.Sc
 	if err := f.Check(spec, key, fields); err != nil {
 		return registry.Schema{}, err
 	}
-	members := make([]types.Field, len(fields))
-	for i, field := range fields {
-		members[i] = types.Field(field)
-	}
+	members := structFields(fields)
 	pkg, name := splitMessageName(spec.SchemaName)
 	d := protobufDerivation{
 		nullable: spec.Nullable, next: 2, taken: map[string]bool{name: true}, imports: map[string]bool{},
@@ -188,7 +185,7 @@ func (d *protobufDerivation) field(field types.Field, nested *[]nestedMessage) s
 // can be repeated themselves, and can lack the value, which is then null.
 func (d *protobufDerivation) mapping(field types.Field, nested *[]nestedMessage) string {
 	value := field.Type.Elem
-	implied := mapEntryName(field.Name)
+	implied := camelCase(field.Name, true) + protobufEntry // of a map field
 	if value.Kind != types.KindArray && value.Kind != types.KindMap && d.nullable == "" && !d.taken[implied] {
 		d.taken[implied] = true
 		return "map<string, " + d.single(value, nested) + ">"
@@ -198,25 +195,6 @@ func (d *protobufDerivation) mapping(field types.Field, nested *[]nestedMessage)
 		{Name: "key", Type: types.String}, {Name: "value", Type: value},
 	}})
 	return "repeated " + name
-}
-
-// mapEntryName is the name of the message that a map field implies.
-func mapEntryName(field string) string {
-	var result []byte
-	capital := true
-	for i := range len(field) {
-		c := field[i]
-		if c == '_' {
-			capital = true
-			continue
-		}
-		if capital && c >= 'a' && c <= 'z' {
-			c -= 'a' - 'A'
-		}
-		capital = false
-		result = append(result, c)
-	}
-	return string(result) + protobufEntry
 }
 
 var protobufScalars = map[types.Kind]struct{ name, wrapper string }{

@@ -26,19 +26,14 @@ func (f protobufFormat) NewEncoder(spec Spec, fields []Field) Encoder {
 	if f.registered {
 		e.header = appendProtobufHeader(nil, spec.SchemaID, message)
 	}
-	members := make([]types.Field, len(fields))
-	for i, field := range fields {
-		members[i] = types.Field(field)
-	}
-	e.layout, e.err = newProtobufLayout(message, members)
+	e.layout, e.err = newProtobufLayout(message, structFields(fields))
 	return e
 }
 
 // appendProtobufHeader appends what stands before a message in the registry's
 // layout.
 func appendProtobufHeader(dst []byte, id int32, message protoreflect.MessageDescriptor) []byte {
-	dst = binary.BigEndian.AppendUint32(append(dst, 0), uint32(id))
-	return appendMessagePath(dst, messagePath(message))
+	return appendMessagePath(appendSchemaHeader(dst, id), messagePath(message))
 }
 
 // protobufEncoder writes rows as messages. Fields without presence are left out
@@ -415,15 +410,10 @@ func (e *protobufEncoder) enum(dst []byte, part *protobufPart, name string) []by
 // unscaled value in two's complement with no more bytes than it needs, and the
 // precision and scale of the type.
 func appendDecimalMessage(dst []byte, value types.Decimal, t *types.Type) []byte {
-	var unscaled [16]byte
-	binary.BigEndian.PutUint64(unscaled[:], uint64(value.High))
-	binary.BigEndian.PutUint64(unscaled[8:], value.Low)
-	first := 0
-	for first < 15 && unscaled[first] == byte(value.High>>63) && (unscaled[first+1]^unscaled[first])&0x80 == 0 {
-		first++
-	}
-	dst = append(dst, 1<<3|byte(protowire.BytesType), byte(16-first))
-	dst = append(dst, unscaled[first:]...)
+	dst = append(dst, 1<<3|byte(protowire.BytesType), 0)
+	start := len(dst)
+	dst = appendDecimalBytes(dst, value)
+	dst[start-1] = byte(len(dst) - start)
 	dst = append(dst, 2<<3, byte(t.Precision))
 	if t.Scale > 0 {
 		dst = append(dst, 3<<3, byte(t.Scale))

@@ -66,7 +66,7 @@ func FuzzProtobuf(f *testing.F) {
 			return true
 		}).Example(seed)
 		if payload, _, err := protobuf.NewEncoder(spec, fields).Append(nil, row, 0); drawn && err == nil {
-			f.Add(payload[registryHeader+1:])
+			f.Add(payload[schemaHeader+1:])
 		}
 	}
 	decoder := protobuf.NewDecoder(spec, fields, nil)

@@ -170,7 +170,7 @@ func TestRoundTripProtobuf(t *testing.T) {
 		}
 		header := 0
 		if f.registered {
-			header = registryHeader + 1
+			header = schemaHeader + 1
 		}
 		message, err := f.messageFor(spec, false, fields)
 		if err != nil {

@@ -29,20 +29,18 @@ func parseProtobuf(schema registry.Schema) (protoreflect.FileDescriptor, error) 
 	if schema.Kind != registry.Protobuf {
 		return nil, fmt.Errorf("the schema is %s, not %s", schema.Kind, registry.Protobuf)
 	}
-	size := len(schema.Text)
 	texts := make(map[string]string, len(schema.References))
 	for _, reference := range schema.References {
 		texts[reference.Name] = reference.Text
-		size += len(reference.Text)
 	}
 	texts[protobufRoot] = schema.Text
-	if size > maxProtobufText {
+	if size := textBytes(schema); size > maxProtobufText {
 		return nil, fmt.Errorf("the schema has %d bytes, more than %d", size, maxProtobufText)
 	}
 	find := func(path string) (protocompile.SearchResult, error) {
 		text, ok := texts[path]
 		if !ok {
-			text, ok = protobufImports[path]
+			text, ok = importedText(path)
 		}
 		if !ok {
 			return protocompile.SearchResult{}, errNoImport

@@ -83,6 +83,25 @@ func TestProtobufSchemasOfPayloads(t *testing.T) {
 	}
 }
 
+// TestProtobufKeepsOrderOfEntries writes the members of an object as repeated
+// entries, which have an order.
+func TestProtobufKeepsOrderOfEntries(t *testing.T) {
+	schema := protobufText("message A { repeated MEntry m = 1; message MEntry { string key = 1; optional int32 value = 2; } }")
+	spec := Spec{Name: "PROTOBUF", SchemaID: 1, Schema: &schema, Schemas: schemaTable{1: schema}}
+	transcoder, err := protobufFormat{registered: true}.NewTranscoder(spec, false, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const text = `{"m":{"z":1,"a":null,"k":3}}`
+	payload, err := transcoder.FromJSON(nil, []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if shown, err := transcoder.ToJSON(nil, payload); err != nil || string(shown) != text {
+		t.Errorf("%s, %v", shown, err)
+	}
+}
+
 func TestProtobufNestsWithinLimits(t *testing.T) {
 	deep := func(n int) []Field {
 		of := types.Integer

@@ -1,12 +1,9 @@
 package format
 
 import (
-	"bytes"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -27,26 +24,24 @@ func (f protobufFormat) NewTranscoder(spec Spec, key bool, fields []Field) (Tran
 	if err != nil {
 		return nil, err
 	}
-	return &protobufTranscoder{format: f, spec: spec, message: message, read: map[protobufWriter]protoreflect.MessageDescriptor{}}, nil
+	return &protobufTranscoder{format: f, spec: spec, message: message}, nil
 }
 
 type protobufTranscoder struct {
 	format  protobufFormat
 	spec    Spec
 	message protoreflect.MessageDescriptor // what is written
-	read    map[protobufWriter]protoreflect.MessageDescriptor
+	read    protobufWriters[protoreflect.MessageDescriptor]
 }
 
 // FromJSON implements Transcoder.
 func (p *protobufTranscoder) FromJSON(dst, text []byte) ([]byte, error) {
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.UseNumber()
-	var value any
-	if err := decoder.Decode(&value); err != nil {
-		return dst, fmt.Errorf("the JSON text: %w", err)
+	tree, err := parseJSONTree(text)
+	if err != nil {
+		return dst, err
 	}
 	message := dynamicpb.NewMessage(p.message)
-	if err := setJSONMembers(message, value); err != nil {
+	if err := setJSONMembers(message, tree); err != nil {
 		return dst, err
 	}
 	if p.format.registered {
@@ -56,33 +51,26 @@ func (p *protobufTranscoder) FromJSON(dst, text []byte) ([]byte, error) {
 }
 
 // setJSONMembers sets the fields of a message from the members of an object.
-func setJSONMembers(message protoreflect.Message, value any) error {
-	object, ok := value.(map[string]any)
-	if !ok {
-		return fmt.Errorf("message %s is an object in JSON, not %s", message.Descriptor().FullName(), shownJSON(value))
-	}
-	folded := make(map[string]any, len(object))
-	for _, name := range slices.Sorted(maps.Keys(object)) {
-		folded[strings.ToUpper(name)] = object[name]
+func setJSONMembers(message protoreflect.Message, tree *jsonTree) error {
+	if tree.kind != '{' {
+		return fmt.Errorf("message %s is an object in JSON, not %s", message.Descriptor().FullName(), shown(tree.raw))
 	}
 	fields := message.Descriptor().Fields()
+	names := memberNames{tree: tree, declared: func(name string) bool { return fields.ByName(protoreflect.Name(name)) != nil }}
 	for i := range fields.Len() {
 		field := fields.Get(i)
-		member, ok := object[string(field.Name())]
-		if !ok {
-			member = folded[strings.ToUpper(string(field.Name()))]
-		}
-		if member == nil {
+		name, ok := names.find(string(field.Name()))
+		if !ok || tree.members[name].kind == 'n' {
 			continue
 		}
-		if err := setJSONField(message, field, member); err != nil {
+		if err := setJSONField(message, field, tree.members[name]); err != nil {
 			return fmt.Errorf("field %s: %w", field.Name(), err)
 		}
 	}
 	return nil
 }
 
-func setJSONField(message protoreflect.Message, field protoreflect.FieldDescriptor, member any) error {
+func setJSONField(message protoreflect.Message, field protoreflect.FieldDescriptor, member *jsonTree) error {
 	if key, value := mapFields(field); key != nil {
 		return setJSONMap(message, field, key, value, member)
 	}
@@ -93,14 +81,13 @@ func setJSONField(message protoreflect.Message, field protoreflect.FieldDescript
 		}
 		return err
 	}
-	elements, ok := member.([]any)
-	if !ok {
-		return fmt.Errorf("an array is expected, not %s", shownJSON(member))
+	if member.kind != '[' {
+		return fmt.Errorf("an array is expected, not %s", shown(member.raw))
 	}
 	list := message.Mutable(field).List()
-	for _, element := range elements {
+	for _, element := range member.items {
 		value := list.NewElement()
-		if element != nil {
+		if element.kind != 'n' {
 			var err error
 			if value, err = jsonToProtobuf(field, value, element); err != nil {
 				return err
@@ -111,21 +98,20 @@ func setJSONField(message protoreflect.Message, field protoreflect.FieldDescript
 	return nil
 }
 
-func setJSONMap(message protoreflect.Message, field, key, value protoreflect.FieldDescriptor, member any) error {
-	object, ok := member.(map[string]any)
-	if !ok {
-		return fmt.Errorf("an object is expected, not %s", shownJSON(member))
+func setJSONMap(message protoreflect.Message, field, key, value protoreflect.FieldDescriptor, member *jsonTree) error {
+	if member.kind != '{' {
+		return fmt.Errorf("an object is expected, not %s", shown(member.raw))
 	}
-	for _, name := range slices.Sorted(maps.Keys(object)) {
-		element := object[name]
-		keyValue, err := jsonToProtobuf(key, key.Default(), name)
+	for _, name := range member.names {
+		element := member.members[name]
+		keyValue, err := textToProtobuf(key, name)
 		if err != nil {
-			return err
+			return fmt.Errorf("%s is no %s", strconv.Quote(clip(name)), key.Kind())
 		}
 		if !field.IsMap() {
 			entry := message.Mutable(field).List().AppendMutable().Message()
 			entry.Set(key, keyValue)
-			if element != nil {
+			if element.kind != 'n' {
 				err = setJSONField(entry, value, element)
 			}
 			if err != nil {
@@ -135,7 +121,7 @@ func setJSONMap(message protoreflect.Message, field, key, value protoreflect.Fie
 		}
 		entries := message.Mutable(field).Map()
 		converted := entries.NewValue()
-		if element != nil {
+		if element.kind != 'n' {
 			converted, err = jsonToProtobuf(value, converted, element)
 		}
 		if err != nil {
@@ -148,26 +134,17 @@ func setJSONMap(message protoreflect.Message, field, key, value protoreflect.Fie
 
 // jsonToProtobuf makes a value of a field, or an element of one, from JSON.
 // into is an empty value of it.
-func jsonToProtobuf(field protoreflect.FieldDescriptor, into protoreflect.Value, member any) (protoreflect.Value, error) {
+func jsonToProtobuf(field protoreflect.FieldDescriptor, into protoreflect.Value, member *jsonTree) (protoreflect.Value, error) {
 	if field.Message() != nil {
 		return into, setJSONMessage(into.Message(), field, member)
 	}
-	var text string
-	switch scalar := member.(type) {
-	case json.Number:
-		text = scalar.String()
-	case string:
-		text = scalar
-	case bool:
-		text = strconv.FormatBool(scalar)
-	default:
-		return into, fmt.Errorf("%s is no %s", shownJSON(member), field.Kind())
+	text, ok := member.scalar()
+	if ok {
+		if value, err := textToProtobuf(field, text); err == nil {
+			return value, nil
+		}
 	}
-	value, err := textToProtobuf(field, text)
-	if err != nil {
-		return into, fmt.Errorf("%s is no %s", shownJSON(member), field.Kind())
-	}
-	return value, nil
+	return into, fmt.Errorf("%s is no %s", shown(member.raw), field.Kind())
 }
 
 func textToProtobuf(field protoreflect.FieldDescriptor, text string) (protoreflect.Value, error) {
@@ -224,7 +201,7 @@ func textToProtobuf(field protoreflect.FieldDescriptor, text string) (protorefle
 
 // wholeNumber reads a JSON number without its fraction.
 func wholeNumber(text string) (int64, error) {
-	if !json.Valid([]byte(text)) || strings.Trim(text, "+-.0123456789eE") != "" {
+	if scanNumber([]byte(text), 0) != len(text) {
 		return 0, strconv.ErrSyntax
 	}
 	value, ok := truncate([]byte(text))
@@ -236,7 +213,7 @@ func wholeNumber(text string) (int64, error) {
 
 // setJSONMessage fills a message from an object or, if it holds a type that
 // Protobuf lacks, from that type's form in JSON.
-func setJSONMessage(message protoreflect.Message, field protoreflect.FieldDescriptor, member any) error {
+func setJSONMessage(message protoreflect.Message, field protoreflect.FieldDescriptor, member *jsonTree) error {
 	if inner := wrappedField(message.Descriptor()); inner != nil {
 		value, err := jsonToProtobuf(inner, inner.Default(), member)
 		if err == nil {
@@ -245,27 +222,21 @@ func setJSONMessage(message protoreflect.Message, field protoreflect.FieldDescri
 		return err
 	}
 	op := wellKnown[message.Descriptor().FullName()]
-	if _, object := member.(map[string]any); op == opSkip || object {
+	if op == opSkip || member.kind == '{' {
 		return setJSONMembers(message, member)
 	}
-	var text string
-	switch scalar := member.(type) {
-	case json.Number:
-		text = scalar.String()
-	case string:
-		text = scalar
-	}
+	text, _ := member.scalar()
 	var encoded []byte
 	if op == opDecimal {
 		value, t, err := jsonDecimal(text, field)
 		if err != nil {
-			return fmt.Errorf("%s: %w", shownJSON(member), err)
+			return fmt.Errorf("%s: %w", shown(member.raw), err)
 		}
 		encoded = appendDecimalMessage(nil, value, t)
 	} else {
 		value, err := wholeNumber(text)
 		if err != nil || op == opTime && (value < 0 || value > maxMillisOfDay) || op == opDate && (value < -maxDay || value > maxDay) {
-			return fmt.Errorf("%s is no %s", shownJSON(member), message.Descriptor().FullName())
+			return fmt.Errorf("%s is no %s", shown(member.raw), message.Descriptor().FullName())
 		}
 		encoded = appendTimeMessage(nil, op, value)
 	}
@@ -302,14 +273,6 @@ func metaField(field protoreflect.FieldDescriptor) protoreflect.FieldDescriptor 
 	return field
 }
 
-func shownJSON(value any) string {
-	text, err := json.Marshal(value)
-	if err != nil {
-		return "this"
-	}
-	return clip(string(text))
-}
-
 // ToJSON implements Transcoder.
 func (p *protobufTranscoder) ToJSON(dst, payload []byte) ([]byte, error) {
 	descriptor, encoded := p.message, payload
@@ -330,7 +293,9 @@ func (p *protobufTranscoder) ToJSON(dst, payload []byte) ([]byte, error) {
 var errUnmarshal = errors.New("the message cannot be shown")
 
 // unmarshalProtobuf reads a message of a topic. Google's library panics on some
-// whose map entries have a key of a wrong kind.
+// whose map entries have a key of a wrong kind, and only it could tell which ones.
+// PRINT and replays, which call this, run in no task that could fail alone, so the
+// panic has to end here; what it leaves of the message is not used.
 func unmarshalProtobuf(encoded []byte, message proto.Message) (err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
@@ -349,24 +314,25 @@ func (p *protobufTranscoder) open(payload []byte) (protoreflect.MessageDescripto
 	if err != nil {
 		return nil, nil, err
 	}
-	path := payload[registryHeader:size]
-	writer := protobufWriter{id, string(path)}
-	descriptor, ok := p.read[writer]
-	if !ok {
-		finder := protobufDecoder{spec: p.spec}
-		schema, err := finder.schema(id)
-		switch {
-		case err == nil:
-			descriptor, err = messageOf(schema, path)
-		case id == p.spec.SchemaID:
-			descriptor, err = messageAt(p.message.ParentFile(), pathNumbers(path))
-		}
-		if err != nil {
-			return nil, nil, err
-		}
-		p.read[writer] = descriptor
+	path, encoded := payload[schemaHeader:size], payload[size:]
+	if descriptor, ok := p.read.find(id, path); ok {
+		return descriptor, encoded, nil
 	}
-	return descriptor, payload[size:], nil
+	finder := protobufDecoder{spec: p.spec}
+	schema, err := finder.schema(id)
+	if err != nil && id == p.spec.SchemaID {
+		descriptor, err := messageAt(p.message.ParentFile(), pathNumbers(path))
+		return descriptor, encoded, err
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	descriptor, err := messageOf(schema, path)
+	if err != nil {
+		return nil, nil, err
+	}
+	p.read.keep(id, path, descriptor, schema)
+	return descriptor, encoded, nil
 }
 
 // appendJSONMembers appends a message with all its fields. In the outermost one,

@@ -257,7 +257,7 @@ func (d *protobufDecoder) decimal(b []byte, v *column.Vector, row int) bool {
 			return false
 		}
 	}
-	value, ok := decimalFromBytes(unscaled)
+	value, ok := decimalOfBytes(unscaled)
 	if ok {
 		var err error
 		value, err = value.Rescale(scale, v.Type.Scale)
@@ -269,27 +269,6 @@ func (d *protobufDecoder) decimal(b []byte, v *column.Vector, row int) bool {
 	}
 	v.SetDecimal(row, value)
 	return true
-}
-
-// decimalFromBytes reads a number in two's complement, big endian; no bytes are 0.
-func decimalFromBytes(b []byte) (types.Decimal, bool) {
-	var value types.Decimal
-	if len(b) > 0 && b[0] >= 0x80 {
-		value = types.DecimalFromInt(-1)
-	}
-	fill := byte(value.High)
-	for len(b) > 16 {
-		if b[0] != fill {
-			return value, false
-		}
-		b = b[1:]
-	}
-	sign := value.High
-	for _, c := range b {
-		value.High = value.High<<8 | int64(value.Low>>56)
-		value.Low = value.Low<<8 | uint64(c)
-	}
-	return value, value.High>>63 == sign
 }
 
 // date sets a DATE from year, month and day. None of them at all is no date,

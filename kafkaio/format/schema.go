@@ -3,6 +3,7 @@ package format
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"millrace/kafkaio/registry"
@@ -17,21 +18,30 @@ var ErrIncomplete = errors.New("a field of the schema needs a value and no colum
 // so long, with all its queries, and asks again.
 const schemaWait = 5 * time.Second
 
-// NewSchemas finds schemas in a registry; nil without one.
-func NewSchemas(r registry.Registry) Schemas {
+// NewSchemas finds schemas in a registry; nil without one. When ctx ends, nothing
+// is waited for any more: what is not known then is a registry.ErrUnavailable,
+// so that no record counts as undecodable for it.
+func NewSchemas(ctx context.Context, r registry.Registry) Schemas {
 	if r == nil {
 		return nil
 	}
-	return schemas{r}
+	return schemas{ctx, r}
 }
 
-type schemas struct{ registry registry.Registry }
+type schemas struct {
+	ctx      context.Context
+	registry registry.Registry
+}
 
 // Schema implements Schemas.
 func (s schemas) Schema(id int32) (registry.Schema, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), schemaWait)
+	ctx, cancel := context.WithTimeout(s.ctx, schemaWait)
 	defer cancel()
-	return s.registry.Schema(ctx, id)
+	schema, err := s.registry.Schema(ctx, id)
+	if err != nil && s.ctx.Err() != nil {
+		return schema, fmt.Errorf("schema id %d: %w: %w", id, registry.ErrUnavailable, s.ctx.Err())
+	}
+	return schema, err
 }
 
 // SchemaFormat is a format whose payloads follow a schema. With a registry a

@@ -91,6 +91,14 @@ func (m *Memory) find(schema Schema) int32 {
 	return found
 }
 
+// Delete implements Registry.
+func (m *Memory) Delete(_ context.Context, subject string) error {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	delete(m.subjects, subject)
+	return nil
+}
+
 // Has implements Registry.
 func (m *Memory) Has(_ context.Context, subject string, id int32) (bool, error) {
 	m.mutex.Lock()

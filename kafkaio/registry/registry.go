@@ -48,6 +48,9 @@ type Registry interface {
 	// that the subject has already keeps its id and its place; one that another
 	// subject has gets the same id. ErrRefused: the registry does not take it.
 	Register(ctx context.Context, subject string, schema Schema) (id int32, err error)
+	// Delete takes all schemas from a subject; there may be none. They are still
+	// found by their ids, since records have these. ErrRefused: others refer to one.
+	Delete(ctx context.Context, subject string) error
 	// Has tells whether a subject has the schema of an id; id 0: whether it has any.
 	Has(ctx context.Context, subject string, id int32) (bool, error)
 }

@@ -17,7 +17,7 @@ func (r *recogniser) properties() []ast.Property {
 		if r.current().Kind == token.String {
 			property.Name = r.next().Value
 		} else {
-			property.Name = r.name("a property name")
+			property.Name = r.propertyName()
 		}
 		property.Name = strings.ToUpper(property.Name)
 		r.expect("=")
@@ -29,6 +29,15 @@ func (r *recogniser) properties() []ast.Property {
 		}
 	}
 	return properties
+}
+
+// propertyName takes reserved words too, so that the list of properties tells
+// which one was meant.
+func (r *recogniser) propertyName() string {
+	if r.current().Kind == token.Word {
+		return r.next().Value
+	}
+	return r.name("a property name")
 }
 
 func (r *recogniser) propertyValue() (ast.LiteralKind, string) {

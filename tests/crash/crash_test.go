@@ -30,7 +30,7 @@ const (
 type work struct {
 	name   string
 	late   bool   // see countAt
-	script string // %[1]s is the prefix of topics, %[2]s a format with schemas where there is a registry
+	script string // {prefix} is that of topics, {format} one with schemas where there is a registry
 	// check compares what an independent reader finds with what the rows ask for.
 	check func(w *world, brokers []string)
 }
@@ -77,7 +77,7 @@ func newWorld(t *testing.T, of work, prefix, format string, arguments ...string)
 		"run", filepath.Join(w.folder, "orders.sql"), "--data", filepath.Join(w.folder, "data"), "--quiet",
 		"--set", "commit.interval.ms=10",
 	}, arguments...)
-	w.write("orders.sql", strings.NewReplacer("%[1]s", prefix, "%[2]s", format).Replace(of.script))
+	w.write("orders.sql", strings.NewReplacer("{prefix}", prefix, "{format}", format).Replace(of.script))
 	var table strings.Builder
 	table.WriteString("customer,region\n")
 	for n := range customers {
@@ -162,7 +162,7 @@ func eachWork(t *testing.T, test func(w *world)) {
 }
 
 func TestKillsOnTheEmbeddedBroker(t *testing.T) {
-	eachWork(t, func(w *world) { w.killMany(rand.New(rand.NewPCG(1, 2)), 12) })
+	eachWork(t, func(w *world) { w.killMany(rand.New(rand.NewPCG(1, 2)), 50) })
 }
 
 func TestKillAtEachCrashPoint(t *testing.T) {
@@ -186,7 +186,7 @@ func countAt(i int, late bool) int {
 func TestStateFolderDeletedBetweenKills(t *testing.T) {
 	eachWork(t, func(w *world) {
 		random := rand.New(rand.NewPCG(3, 4))
-		for range 3 {
+		for range 2 {
 			w.killMany(random, 2)
 			if err := os.RemoveAll(filepath.Join(w.folder, "data", "state")); err != nil {
 				w.t.Fatal(err)
@@ -207,10 +207,10 @@ func TestKillsOnARealBroker(t *testing.T) {
 			t.Parallel()
 			service := fmt.Sprintf("crash-%d-%d", os.Getpid(), at)
 			w := newWorld(t, of, service+"-", "JSON", "--brokers", strings.Join(brokers, ","), "--service", service, "--until-end")
-			w.killMany(rand.New(rand.NewPCG(5, 6)), 4)
-			for i, point := range task.CrashPoints {
+			w.killMany(rand.New(rand.NewPCG(5, 6)), 10)
+			for i := at; i < len(task.CrashPoints); i += len(works) {
 				w.grow()
-				w.killAt(point, 1+i%2)
+				w.killAt(task.CrashPoints[i], 1+i/2%2)
 			}
 			w.finish()
 			w.work.check(w, brokers)

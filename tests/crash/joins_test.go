@@ -17,20 +17,20 @@ var joinsAndGroups = work{"joins and groups", false, joinsScript, (*world).check
 
 const joinsScript = `
 CREATE STREAM orders (id BIGINT KEY, customer VARCHAR, amount INT, ts BIGINT)
-  WITH (KAFKA_TOPIC='%[1]sorders', PARTITIONS=4, VALUE_FORMAT='JSON', TIMESTAMP='ts');
+  WITH (KAFKA_TOPIC='{prefix}orders', PARTITIONS=4, VALUE_FORMAT='JSON', TIMESTAMP='ts');
 CREATE TABLE customers (customer VARCHAR PRIMARY KEY, region VARCHAR)
-  WITH (KAFKA_TOPIC='%[1]scustomers', PARTITIONS=4, VALUE_FORMAT='JSON');
+  WITH (KAFKA_TOPIC='{prefix}customers', PARTITIONS=4, VALUE_FORMAT='JSON');
 LOAD 'customers.csv' INTO customers;
 LOAD 'orders.jsonl' INTO orders;
-CREATE STREAM enriched WITH (KAFKA_TOPIC='%[1]senriched') AS
+CREATE STREAM enriched WITH (KAFKA_TOPIC='{prefix}enriched') AS
   SELECT o.customer AS customer, o.id, o.amount, c.region
   FROM orders o JOIN customers c ON o.customer = c.customer WHERE o.amount % 3 <> 0;
-CREATE TABLE totals WITH (KAFKA_TOPIC='%[1]stotals') AS
+CREATE TABLE totals WITH (KAFKA_TOPIC='{prefix}totals') AS
   SELECT customer, COUNT(*) AS n, SUM(amount) AS total FROM orders GROUP BY customer;
-CREATE TABLE hourly WITH (KAFKA_TOPIC='%[1]shourly') AS
+CREATE TABLE hourly WITH (KAFKA_TOPIC='{prefix}hourly') AS
   SELECT customer, COUNT(*) AS n, MAX(amount) AS top FROM orders
   WINDOW TUMBLING (SIZE 1 HOUR, GRACE PERIOD 0 SECONDS) GROUP BY customer;
-CREATE TABLE visits WITH (KAFKA_TOPIC='%[1]svisits') AS
+CREATE TABLE visits WITH (KAFKA_TOPIC='{prefix}visits') AS
   SELECT customer, COUNT(*) AS n, MAX(amount) AS top FROM orders
   WINDOW SESSION (1 MINUTE, GRACE PERIOD 0 SECONDS) GROUP BY customer;
 `

@@ -17,35 +17,34 @@ var windowsAndFormats = work{"windows and formats", true, windowsScript, (*world
 
 const windowsScript = `
 CREATE STREAM orders (id BIGINT KEY, customer VARCHAR, amount INT, ts BIGINT)
-  WITH (KAFKA_TOPIC='%[1]sorders', PARTITIONS=4, VALUE_FORMAT='JSON', TIMESTAMP='ts');
+  WITH (KAFKA_TOPIC='{prefix}orders', PARTITIONS=4, VALUE_FORMAT='JSON', TIMESTAMP='ts');
 CREATE TABLE limits (customer VARCHAR PRIMARY KEY, most INT)
-  WITH (KAFKA_TOPIC='%[1]slimits', PARTITIONS=2, VALUE_FORMAT='JSON');
+  WITH (KAFKA_TOPIC='{prefix}limits', PARTITIONS=2, VALUE_FORMAT='JSON');
 CREATE SOURCE TABLE kept_limits (customer VARCHAR PRIMARY KEY, most INT)
-  WITH (KAFKA_TOPIC='%[1]slimits', VALUE_FORMAT='JSON');
+  WITH (KAFKA_TOPIC='{prefix}limits', VALUE_FORMAT='JSON');
 LOAD 'limits.csv' INTO limits;
 LOAD 'orders.jsonl' INTO orders;
-CREATE TABLE past_visits WITH (KAFKA_TOPIC='%[1]spast-visits') AS
+CREATE TABLE past_visits WITH (KAFKA_TOPIC='{prefix}past-visits') AS
   SELECT customer, COUNT(*) AS n, SUM(amount) AS total FROM orders
   WINDOW SESSION (1 MINUTE) GROUP BY customer EMIT FINAL;
-CREATE TABLE bursts WITH (KAFKA_TOPIC='%[1]sbursts') AS
+CREATE TABLE bursts WITH (KAFKA_TOPIC='{prefix}bursts') AS
   SELECT customer, COUNT(*) AS n, SUM(amount) AS total FROM orders
   WINDOW SLIDING (SIZE 90 SECONDS, GRACE PERIOD 0 SECONDS) GROUP BY customer EMIT CHANGES;
-CREATE TABLE past_bursts WITH (KAFKA_TOPIC='%[1]spast-bursts') AS
+CREATE TABLE past_bursts WITH (KAFKA_TOPIC='{prefix}past-bursts') AS
   SELECT customer, COUNT(*) AS n, SUM(amount) AS total FROM orders
   WINDOW SLIDING (SIZE 90 SECONDS) GROUP BY customer EMIT FINAL;
-CREATE TABLE kinds WITH (KAFKA_TOPIC='%[1]skinds') AS
+CREATE TABLE kinds WITH (KAFKA_TOPIC='{prefix}kinds') AS
   SELECT customer, COUNT(*) FILTER (WHERE amount >= 500) AS large, COUNT(DISTINCT amount % 7) AS sevens,
     SUM(DISTINCT amount % 10) FILTER (WHERE amount % 3 = 0) AS digits
   FROM orders GROUP BY customer;
-CREATE STREAM receipts WITH (KAFKA_TOPIC='%[1]sreceipts', VALUE_FORMAT='%[2]s') AS
+CREATE STREAM receipts WITH (KAFKA_TOPIC='{prefix}receipts', VALUE_FORMAT='{format}') AS
   SELECT id, customer, amount FROM orders WHERE amount % 4 = 0;
 SELECT customer, most FROM kept_limits;
 `
 
 const (
-	visitGapFinal = 60_000 // ms
-	burstSize     = 90_000 // ms
-	limitsPerRun  = 50
+	burstSize    = 90_000 // ms
+	limitsPerRun = 50
 )
 
 // limitOf is row n of the limits: the customers' limits change again and again.
@@ -88,7 +87,7 @@ func (w *world) checkWindowsAndFormats(brokers []string) {
 	for customer, orders := range ordersOf {
 		time := now[partition[customer]]
 		for _, s := range sessionsOf(orders) {
-			if s.end+visitGapFinal < time {
+			if s.end+visitGap < time {
 				visits[fmt.Sprintf("%s@%d@%d", customer, s.end, s.start)] = s.total
 			}
 		}
@@ -117,7 +116,7 @@ type span struct {
 func sessionsOf(orders []order) []span {
 	var out []span
 	for _, o := range orders {
-		if n := len(out); n == 0 || o.TS-out[n-1].end > visitGapFinal {
+		if n := len(out); n == 0 || o.TS-out[n-1].end > visitGap {
 			out = append(out, span{start: o.TS})
 		}
 		last := &out[len(out)-1]

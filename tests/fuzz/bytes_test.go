@@ -1,6 +1,7 @@
 package fuzz
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -23,7 +24,7 @@ func newRawScript(t *testing.T, data []byte) rawScript {
 	p := newPipeline(out.schemas, exec.Options{})
 	defer p.close(t)
 	g := &statements{choices: c, catalog: p.session.Catalog(), schemas: out.schemas}
-	for range 2 + c.n(mostStatements) {
+	for range 3 + c.n(mostStatements) {
 		text := g.next()
 		if err := p.session.Script(t.Context(), text, nil); err == nil {
 			out.text += text + "\n"
@@ -38,7 +39,7 @@ func newRawScript(t *testing.T, data []byte) rawScript {
 		out.schemas = append(out.schemas, of.describe(source)...)
 	}
 	now := int64(c.n(2)) * 1_577_923_200_000
-	for range c.n(40) {
+	for range c.n(80) {
 		now = c.later(now)
 		out.records = append(out.records, of.record(declared[c.n(len(declared))], now))
 	}
@@ -53,24 +54,30 @@ func (s rawScript) String() string {
 	return joinLines(lines)
 }
 
-// run gives what the queries write and count, or why one failed.
-func (s rawScript) run(t *testing.T, rows int) (lines []string, failure string) {
+// outcome is what comes of a run.
+type outcome struct {
+	lines   []string          // what the queries write and count
+	tables  map[string]string // the last rows of tables, by topic and key
+	failure string            // why a query failed
+}
+
+func (s rawScript) run(t *testing.T, options exec.Options) outcome {
 	t.Helper()
-	p := newPipeline(s.schemas, exec.Options{BatchRows: rows})
+	p := newPipeline(s.schemas, options)
 	defer p.close(t)
 	if err := p.session.Script(t.Context(), s.text, nil); err != nil {
-		return nil, err.Error()
+		return outcome{failure: err.Error()}
 	}
 	p.produce(t, s.records)
 	if failure := p.settle(t); failure != "" {
-		return nil, failure
+		return outcome{failure: failure}
 	}
-	return p.results(t), ""
+	return outcome{lines: p.results(t), tables: p.tables(t)}
 }
 
 // FuzzBytes runs random scripts over records of any bytes, most of them nearly
-// valid: nothing panics, and the size of batches changes neither what is written
-// nor what is counted.
+// valid: nothing panics, the size of batches changes neither what is written nor
+// what is counted, and holding output back leaves the same tables.
 func FuzzBytes(f *testing.F) {
 	addSeeds(f)
 	f.Fuzz(runBytes)
@@ -78,20 +85,24 @@ func FuzzBytes(f *testing.F) {
 
 func runBytes(t *testing.T, data []byte) {
 	s := newRawScript(t, data)
-	want, failure := s.run(t, 1)
-	if strings.Contains(failure, "panic") || strings.Contains(failure, "runtime error") {
-		t.Fatalf("%s\nfailed: %s", s, failure)
+	want := s.run(t, exec.Options{BatchRows: 1})
+	if strings.Contains(want.failure, "panic") || strings.Contains(want.failure, "runtime error") {
+		t.Fatalf("%s\nfailed: %s", s, want.failure)
 	}
-	if failure != "" {
+	if want.failure != "" {
 		return
 	}
 	for _, rows := range []int{3, 1000} {
-		got, failure := s.run(t, rows)
-		if failure != "" {
-			t.Fatalf("%s\nfails in batches of %d: %s", s, rows, failure)
+		got := s.run(t, exec.Options{BatchRows: rows})
+		if got.failure != "" {
+			t.Fatalf("%s\nfails in batches of %d: %s", s, rows, got.failure)
 		}
-		if !slices.Equal(got, want) {
-			t.Fatalf("%s\nin batches of %d:\n%s\nalone:\n%s", s, rows, joinLines(got), joinLines(want))
+		if !slices.Equal(got.lines, want.lines) {
+			t.Fatalf("%s\nin batches of %d:\n%s\nalone:\n%s", s, rows, joinLines(got.lines), joinLines(want.lines))
 		}
+	}
+	held := s.run(t, exec.Options{HoldBack: true})
+	if held.failure != "" || !maps.Equal(held.tables, want.tables) {
+		t.Fatalf("%s\nheld back: %s\n%s\nnot held back:\n%s", s, held.failure, firstDifference(held.tables, want.tables), joinLines(want.lines))
 	}
 }

@@ -126,6 +126,33 @@ func (p *pipeline) results(t *testing.T) []string {
 	return lines
 }
 
+// tables are the last rows of the tables that are made of declared sources. What
+// is made of results depends on how many of their changes are handed on.
+func (p *pipeline) tables(t *testing.T) map[string]string {
+	t.Helper()
+	rows := map[string]string{}
+	for _, q := range p.session.Catalog().Queries() {
+		sink, ok := p.session.Catalog().Source(q.Sink)
+		if !ok || sink.Kind != catalog.Table || slices.ContainsFunc(q.Sources, p.made) {
+			continue
+		}
+		for _, r := range p.read(t, sink.Topic) {
+			key := sink.Topic + " " + quoted(r.key)
+			if r.value == nil {
+				delete(rows, key)
+			} else {
+				rows[key] = quoted(r.value)
+			}
+		}
+	}
+	return rows
+}
+
+// made tells whether a query writes a source.
+func (p *pipeline) made(name string) bool {
+	return slices.ContainsFunc(p.session.Catalog().Queries(), func(q *catalog.Query) bool { return q.Sink == name })
+}
+
 func (p *pipeline) sinks() []string {
 	topics := map[string]bool{}
 	for _, q := range p.session.Catalog().Queries() {

@@ -11,8 +11,8 @@ import (
 	"millrace/sql/types"
 )
 
-// mostStatements bounds a script.
-const mostStatements = 8
+// mostStatements bounds a script; about half of them are refused.
+const mostStatements = 14
 
 // FuzzPlan plans random statements: none panics, and each refusal is a
 // *types.Error with a position.

@@ -31,7 +31,7 @@ func newScript(t *testing.T, data []byte) script {
 	}
 	defer r.Close(ctx) //nolint:errcheck // only what it accepts counts
 	g := &statements{choices: c, catalog: r.Session().Catalog(), schemas: out.schemas}
-	for range 2 + c.n(mostStatements) {
+	for range 3 + c.n(mostStatements) {
 		text := g.next()
 		if err := r.Session().Script(ctx, text, nil); err == nil {
 			out.text += text + "\n"
@@ -42,7 +42,7 @@ func newScript(t *testing.T, data []byte) script {
 		return out
 	}
 	now := int64(c.n(2)) * 1_577_923_200_000
-	for range c.n(40) {
+	for range c.n(80) {
 		source := declared[c.n(len(declared))]
 		now = c.later(now)
 		in := record(c, source, now)
@@ -62,7 +62,7 @@ func (c *choices) later(now int64) int64 {
 	if c.chance(30) {
 		return []int64{0, -1, 1 << 62, 253402300800000}[c.n(4)]
 	}
-	return now + int64(c.n(5000)) - 1000
+	return now + int64(c.n(3000)) - 800
 }
 
 // encodable tells whether a source's formats take an input. JSON and DELIMITED
@@ -125,7 +125,7 @@ func value(c *choices, t *types.Type) string {
 	case types.KindBoolean:
 		return c.pick("true", "false")
 	case types.KindInteger, types.KindBigint, types.KindDate, types.KindTime, types.KindTimestamp:
-		return c.pick("1", "0", "2", "-1", "3", "2147483647", "100000", "1577923200000")
+		return c.pick("1", "0", "1", "0", "2", "-1", "3", "2147483647", "100000", "1577923200000")
 	case types.KindDouble:
 		return c.pick("1.5", "0", "-0.25", "1e300", "3")
 	case types.KindDecimal:
@@ -141,7 +141,7 @@ func value(c *choices, t *types.Type) string {
 		}
 		return "{" + strings.Join(parts, ",") + "}"
 	}
-	return c.pick(`"a"`, `"b"`, `"c"`, `""`, `"é😀"`, `"12"`, `"2020-01-02"`, `"AAEC"`)
+	return c.pick(`"a"`, `"b"`, `"a"`, `"b"`, `"a"`, `"c"`, `""`, `"é😀"`, `"12"`, `"2020-01-02"`, `"AAEC"`)
 }
 
 // run gives what the queries of a script write, topic by topic, and the error

@@ -10,7 +10,7 @@ import (
 func addSeeds(f *testing.F) {
 	for seed := range uint64(150) {
 		r := rand.New(rand.NewPCG(seed, 11))
-		data := make([]byte, 600)
+		data := make([]byte, 1600)
 		for i := range data {
 			data[i] = byte(r.Uint32())
 		}

@@ -56,7 +56,8 @@ func (s *statements) next() string {
 	case 10:
 		return s.pick("SET 'auto.offset.reset'='earliest';", "DROP STREAM R1;", "DROP TABLE IF EXISTS R2 DELETE TOPIC;",
 			"CREATE TYPE ADDRESS AS STRUCT<A INT, B ARRAY<STRING>>;", "UNSET 'ksql.sink.partitions';", "DEFINE x = 'y';",
-			"DROP FUNCTION IF EXISTS TWICE;", "SHOW QUERIES EXTENDED;", "DESCRIBE TABLES EXTENDED;")
+			"DROP FUNCTION IF EXISTS TWICE;", "SHOW QUERIES EXTENDED;", "DESCRIBE TABLES EXTENDED;", "PAUSE ALL; RESUME ALL;",
+			s.change(), s.change(), s.change())
 	case 11:
 		return s.look()
 	case 12:
@@ -84,6 +85,24 @@ func (s *statements) schemaID(side string) string {
 		format = s.schemas[id-1].format
 	}
 	return fmt.Sprintf("%[1]s_FORMAT='%[2]s', %[1]s_SCHEMA_ID=%[3]d", side, format, id)
+}
+
+// change is a statement that changes what was declared, or its rows.
+func (s *statements) change() string {
+	source := s.source()
+	name, kind := types.QuoteName(source.Name), string(source.Kind)
+	e := expressions{choices: s.choices}
+	switch s.n(3) {
+	case 0:
+		return fmt.Sprintf("ALTER %s %s ADD COLUMN N%d %s;", kind, name, s.n(9), e.typeName())
+	case 1:
+		key := variable{"K", types.String}
+		if len(source.Key) > 0 {
+			key = variable{types.QuoteName(source.Key[0].Name), source.Key[0].Type}
+		}
+		return fmt.Sprintf("DELETE FROM %s WHERE %s = %s;", name, key.text, e.literal(key.t.String()))
+	}
+	return fmt.Sprintf("CREATE OR REPLACE %s %s%s AS %s;", kind, name, s.withFormat(), s.query(kind == "TABLE"))
 }
 
 // look is a statement that shows something.
@@ -225,19 +244,18 @@ func columnsOf(source *catalog.Source, prefix string) []variable {
 }
 
 func (s *statements) join(left, right *catalog.Source) string {
-	kind := s.pick("JOIN", "LEFT JOIN", "FULL OUTER JOIN", "RIGHT JOIN")
+	kind := s.pick("JOIN", "LEFT JOIN", "JOIN", "LEFT JOIN", "FULL OUTER JOIN", "RIGHT JOIN")
 	within := ""
 	if left.Kind == catalog.Stream && right.Kind == catalog.Stream && s.n(5) > 0 {
 		within = s.pick(" WITHIN 10 SECONDS", " WITHIN (1 SECOND, 0 SECONDS) GRACE PERIOD 0 SECONDS", " WITHIN 1 DAY")
 	}
-	on := func(source *catalog.Source, prefix string) string {
-		if len(source.Key) > 0 && s.n(4) < 3 {
-			return prefix + types.QuoteName(source.Key[0].Name)
-		}
-		e := expressions{choices: s.choices, scope: columnsOf(source, prefix)}
-		return e.anything(1)
+	r := expressions{choices: s.choices, scope: columnsOf(right, "R.")}
+	of := r.scope[0]
+	if s.chance(6) {
+		of = r.scope[s.n(len(r.scope))]
 	}
-	return fmt.Sprintf("%s L %s %s R%s ON %s = %s", types.QuoteName(left.Name), kind, types.QuoteName(right.Name), within, on(left, "L."), on(right, "R."))
+	l := expressions{choices: s.choices, scope: columnsOf(left, "L.")}
+	return fmt.Sprintf("%s L %s %s R%s ON %s = %s", types.QuoteName(left.Name), kind, types.QuoteName(right.Name), within, l.of(of.t.String(), s.n(2)), of.text)
 }
 
 func (s *statements) items(e *expressions) string {
@@ -276,12 +294,7 @@ func (s *statements) aggregation(e *expressions, from string, stream bool) strin
 	text := fmt.Sprintf("SELECT %s FROM %s", items, from)
 	window := stream && s.n(3) > 0 || s.chance(20)
 	if window {
-		text += " WINDOW " + s.pick("TUMBLING (SIZE 10 SECONDS)", "HOPPING (SIZE 10 SECONDS, ADVANCE BY 3 SECONDS)", "SESSION (5 SECONDS)",
-			"TUMBLING (SIZE 1 MILLISECOND, GRACE PERIOD 0 SECONDS)", "TUMBLING (SIZE 100000000 DAYS)", "SESSION (0 SECONDS, GRACE PERIOD 1 SECOND)",
-			"HOPPING (SIZE 1000 DAYS, ADVANCE BY 1 MILLISECOND)", "TUMBLING (SIZE 10 SECONDS, RETENTION 1 DAY, GRACE PERIOD 2 SECONDS)",
-			"SLIDING (SIZE 5 SECONDS)", "SLIDING (SIZE 5 SECONDS, GRACE PERIOD 1 SECOND)", "SLIDING (SIZE 1 MILLISECOND, GRACE PERIOD 0 SECONDS)",
-			"SLIDING (SIZE 0 SECONDS)", "SLIDING (SIZE 100000000 DAYS)", "SLIDING (SIZE 3 SECONDS, RETENTION 1 DAY)",
-			"SESSION (3 SECONDS, RETENTION 1 HOUR)", "SESSION (100000000 DAYS)", "SESSION (1 SECOND, GRACE PERIOD 0 SECONDS)")
+		text += " WINDOW " + s.window()
 	}
 	if s.chance(4) {
 		text += " WHERE " + e.of("BOOLEAN", 1)
@@ -290,10 +303,24 @@ func (s *statements) aggregation(e *expressions, from string, stream bool) strin
 	if s.chance(4) {
 		text += fmt.Sprintf(" HAVING %s > %s", s.aggregate(e), e.of("BIGINT", 0))
 	}
-	if window && s.chance(3) {
+	if window && s.chance(2) {
 		return text + " EMIT FINAL"
 	}
 	return text + " EMIT CHANGES"
+}
+
+func (s *statements) window() string {
+	switch s.n(5) {
+	case 0, 1:
+		return "SESSION (" + s.pick("5 SECONDS", "3 SECONDS, GRACE PERIOD 1 SECOND", "1 SECOND, GRACE PERIOD 0 SECONDS", "3 SECONDS, RETENTION 1 HOUR",
+			"0 SECONDS, GRACE PERIOD 1 SECOND", "100000000 DAYS") + ")"
+	case 2, 3:
+		return "SLIDING (SIZE " + s.pick("5 SECONDS", "5 SECONDS, GRACE PERIOD 1 SECOND", "1 MILLISECOND, GRACE PERIOD 0 SECONDS", "3 SECONDS, RETENTION 1 DAY",
+			"0 SECONDS", "100000000 DAYS") + ")"
+	}
+	return s.pick("TUMBLING (SIZE 10 SECONDS)", "HOPPING (SIZE 10 SECONDS, ADVANCE BY 3 SECONDS)",
+		"TUMBLING (SIZE 1 MILLISECOND, GRACE PERIOD 0 SECONDS)", "TUMBLING (SIZE 100000000 DAYS)",
+		"HOPPING (SIZE 1000 DAYS, ADVANCE BY 1 MILLISECOND)", "TUMBLING (SIZE 10 SECONDS, RETENTION 1 DAY, GRACE PERIOD 2 SECONDS)")
 }
 
 func (s *statements) aggregate(e *expressions) string {

@@ -19,7 +19,8 @@ import (
 // Client is the registry. What an id or a version of a subject stands for never
 // changes, so it is asked for once; a subject's newest schema is asked for each
 // time. An id that is unknown is asked for again after a while only, since
-// payloads that are not the registry's would otherwise ask for each record.
+// payloads that are not the registry's would otherwise ask for each record, and so
+// is a server that could not be reached.
 type Client struct {
 	servers []*server
 	now     func() time.Time
@@ -163,6 +164,18 @@ func (c *Client) Register(ctx context.Context, subject string, schema registry.S
 	defer c.mutex.Unlock()
 	delete(c.unknown, id)
 	return id, err
+}
+
+// Delete implements registry.Registry. The server keeps the schemas for those who
+// ask by id, which it calls a soft delete.
+func (c *Client) Delete(ctx context.Context, subject string) error {
+	_, err := ask(ctx, c, func(ctx context.Context, s *server) ([]int, error) {
+		return s.api.DeleteSubject(ctx, subject, sr.SoftDelete)
+	})
+	if err != nil && !errors.Is(err, registry.ErrUnknown) {
+		return fmt.Errorf("subject %s: %w", subject, err)
+	}
+	return nil
 }
 
 // checkID makes sure that an id fits the 4 bytes that payloads have for it.

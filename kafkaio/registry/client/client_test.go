@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -178,13 +179,14 @@ func TestErrors(t *testing.T) {
 			_, schema := c.Schema(t.Context(), 1)
 			_, register := c.Register(t.Context(), "a-value", registry.Schema{Kind: registry.JSON, Text: "{}"})
 			_, has := c.Has(t.Context(), "a-value", 0)
+			deleted := c.Delete(t.Context(), "a-value")
 			if errors.Is(test.kind, registry.ErrUnknown) {
-				if has != nil {
-					t.Errorf("has: %v", has)
+				if has != nil || deleted != nil {
+					t.Errorf("has: %v, delete: %v", has, deleted)
 				}
-				has = latest
+				has, deleted = latest, latest
 			}
-			for _, err := range []error{latest, schema, register, has} {
+			for _, err := range []error{latest, schema, register, has, deleted} {
 				expectKind(t, err, test.kind)
 				if err != nil && !strings.Contains(err.Error(), test.text) {
 					t.Errorf("%q; expected %q in it", err, test.text)
@@ -247,6 +249,115 @@ func TestTimeout(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, _, err = c.Latest(ctx, "a"); !errors.Is(err, context.Canceled) || errors.Is(err, registry.ErrUnavailable) {
+		t.Error(err)
+	}
+}
+
+// hanging is a server that takes requests and does not answer. The time of what ctx
+// gives is up when the server has a request.
+func hanging(t *testing.T) (server *httptest.Server, ctx func() context.Context, asked *atomic.Int32) {
+	t.Helper()
+	asked = new(atomic.Int32)
+	arrived, end := make(chan struct{}, 1), make(chan struct{})
+	server = httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		asked.Add(1)
+		arrived <- struct{}{}
+		<-end
+	}))
+	t.Cleanup(server.Close)
+	t.Cleanup(func() { close(end) })
+	return server, func() context.Context {
+		ctx := &endingContext{Context: t.Context(), done: make(chan struct{})}
+		go func() {
+			select {
+			case <-arrived:
+				close(ctx.done)
+			case <-end:
+			}
+		}()
+		return ctx
+	}, asked
+}
+
+// endingContext is a context whose time is up when done is closed.
+type endingContext struct {
+	context.Context
+	done chan struct{}
+}
+
+func (c *endingContext) Done() <-chan struct{} { return c.done }
+
+func (c *endingContext) Err() error {
+	select {
+	case <-c.done:
+		return context.DeadlineExceeded
+	default:
+		return nil
+	}
+}
+
+func TestServerThatHangsIsNotAskedAtOnce(t *testing.T) {
+	server, ctx, asked := hanging(t)
+	good := newFakeServer(t)
+	good.put("a", 1, `{"title":"a"}`)
+	now := time.Unix(0, 0)
+	c := open(t, Options{URL: server.URL + "," + good.URL})
+	c.now = func() time.Time { return now }
+	// The time is up before the second server is asked, which says nothing about it.
+	_, err := c.Schema(ctx(), 1)
+	expectKind(t, err, registry.ErrUnavailable)
+	if _, err := c.Schema(t.Context(), 1); err != nil {
+		t.Error("the second server:", err)
+	}
+	if _, err := c.Register(t.Context(), "b", registry.Schema{Kind: registry.JSON, Text: "{}"}); err != nil {
+		t.Error("the second server:", err)
+	}
+	if n := asked.Load(); n != 1 {
+		t.Errorf("the server that hangs was asked %d times", n)
+	}
+	now = now.Add(unreachedFor)
+	_, err = c.Schema(ctx(), 2)
+	expectKind(t, err, registry.ErrUnavailable)
+	if n := asked.Load(); n != 2 {
+		t.Errorf("the server that hangs was asked %d times, and a second time is expected after a while", n)
+	}
+}
+
+func TestServerThatAnswersIsAskedAgain(t *testing.T) {
+	f := newFakeServer(t)
+	f.put("a", 1, `{"title":"a"}`)
+	broken := true
+	f.intercept = func(w http.ResponseWriter, _ *http.Request) bool {
+		if broken {
+			fail(w, http.StatusInternalServerError, 50001, "Error in the backend")
+		}
+		return broken
+	}
+	c := open(t, Options{URL: f.URL})
+	c.now = func() time.Time { return time.Unix(0, 0) }
+	_, err := c.Schema(t.Context(), 1)
+	expectKind(t, err, registry.ErrUnavailable)
+	broken = false
+	if _, err := c.Schema(t.Context(), 1); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestOneWhoGivesUpBlamesNoServer(t *testing.T) {
+	f := newFakeServer(t)
+	f.put("a", 1, `{"title":"a"}`)
+	c := open(t, Options{URL: f.URL})
+	c.now = func() time.Time { return time.Unix(0, 0) }
+	ctx, cancel := context.WithCancel(t.Context())
+	f.intercept = func(http.ResponseWriter, *http.Request) bool {
+		cancel()
+		return false
+	}
+	if _, err := c.Schema(ctx, 1); err != nil && !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	f.intercept = nil
+	if _, err := c.Schema(t.Context(), 1); err != nil {
 		t.Error(err)
 	}
 }
@@ -333,8 +444,9 @@ func TestOptions(t *testing.T) {
 		{Options{URL: "http://x?a=b"}, []string{"more behind its path"}},
 		{Options{URL: "http://"}, []string{"is no address"}},
 		{Options{URL: "http://x", Username: "me", Token: "t"}, []string{"not both"}},
+		{Options{URL: "http://x,http://y", TLS: &tls.Config{MinVersion: tls.VersionTLS13}}, []string{"begins with https"}},
 		{
-			Options{URL: "x,http://y", HTTPClient: http.DefaultClient, TLS: &tls.Config{MinVersion: tls.VersionTLS13}},
+			Options{URL: "x,https://y", HTTPClient: http.DefaultClient, TLS: &tls.Config{MinVersion: tls.VersionTLS13}},
 			[]string{`"x" is no address`, "brings its own TLS settings"},
 		},
 	} {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 )
@@ -23,7 +24,7 @@ type Options struct {
 	Username, Password string
 	// Token is the bearer token that is the login instead.
 	Token string
-	// TLS is for addresses with https.
+	// TLS is for addresses with https, of which there must be one then.
 	TLS *tls.Config
 	// HTTPClient sends the requests. It may not be given together with TLS.
 	HTTPClient *http.Client
@@ -58,6 +59,10 @@ func (o *Options) addresses() ([]address, error) {
 	}
 	if len(found) == 0 && len(faults) == 0 {
 		faults = append(faults, errors.New("no address was given"))
+	}
+	secure := func(a address) bool { return strings.HasPrefix(a.url, "https:") }
+	if o.TLS != nil && len(found) > 0 && !slices.ContainsFunc(found, secure) {
+		faults = append(faults, errors.New("settings of TLS need an address that begins with https"))
 	}
 	if o.TLS != nil && o.HTTPClient != nil {
 		faults = append(faults, errors.New("an HTTP client brings its own TLS settings"))

@@ -4,18 +4,47 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/sr"
 
 	"millrace/kafkaio/registry"
 )
 
+// unreachedFor is how long a server that could not be reached is not asked again.
+// One that takes requests and never answers would else hold up each who asks for
+// as long as they are ready to wait.
+const unreachedFor = 2 * time.Second
+
 // server is one address of the registry.
 type server struct {
 	url string
 	api *sr.Client
+
+	mutex sync.Mutex
+	fault error // an ErrUnavailable: it could not be reached; nil: it answered last
+	when  time.Time
+}
+
+// unreached is why the server is not asked now, nil if it is.
+func (s *server) unreached(now time.Time) error {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.fault != nil && now.Sub(s.when) < unreachedFor {
+		return s.fault
+	}
+	return nil
+}
+
+// note remembers how the last attempt to reach the server ended.
+func (s *server) note(fault error, now time.Time) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.fault, s.when = fault, now
 }
 
 func newServer(a address, token string, sender *http.Client) (*server, error) {
@@ -35,19 +64,31 @@ func newServer(a address, token string, sender *http.Client) (*server, error) {
 
 // ask sends a request to one server after the other until one is available.
 func ask[T any](ctx context.Context, c *Client, request func(context.Context, *server) (T, error)) (T, error) {
+	var none T
 	var faults []error
 	for _, s := range c.servers {
+		if errors.Is(ctx.Err(), context.Canceled) {
+			return none, ctx.Err()
+		}
+		if fault := s.unreached(c.now()); fault != nil {
+			faults = append(faults, fault)
+			continue
+		}
+		late := ctx.Err() != nil // what fails now says nothing about the server
 		answer, err := request(ctx, s)
 		if err == nil {
+			s.note(nil, c.now())
 			return answer, nil
 		}
-		err = s.classify(ctx, err)
-		if !errors.Is(err, registry.ErrUnavailable) {
-			return answer, err
+		_, unreached := errors.AsType[net.Error](err)
+		if err = s.classify(ctx, err); !errors.Is(err, registry.ErrUnavailable) {
+			return none, err
+		}
+		if unreached && !late {
+			s.note(err, c.now())
 		}
 		faults = append(faults, err)
 	}
-	var none T
 	if len(faults) == 1 {
 		return none, faults[0]
 	}

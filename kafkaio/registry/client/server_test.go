@@ -30,6 +30,8 @@ type stored struct {
 	Schema     string            `json:"schema"`
 	SchemaType string            `json:"schemaType,omitempty"`
 	References []storedReference `json:"references,omitempty"`
+
+	deleted bool
 }
 
 type storedReference struct {
@@ -45,6 +47,7 @@ func newFakeServer(t *testing.T) *fakeServer {
 	mux.HandleFunc("GET /schemas/ids/{id}/versions", f.users)
 	mux.HandleFunc("GET /subjects/{subject}/versions", f.versions)
 	mux.HandleFunc("GET /subjects/{subject}/versions/{version}", f.version)
+	mux.HandleFunc("DELETE /subjects/{subject}", f.delete)
 	mux.HandleFunc("POST /subjects/{subject}/versions", f.register)
 	f.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		f.mutex.Lock()
@@ -94,7 +97,7 @@ func (f *fakeServer) users(w http.ResponseWriter, r *http.Request) {
 	users := []map[string]any{}
 	for subject, versions := range f.subjects {
 		for _, v := range versions {
-			if v.ID == id {
+			if v.ID == id && !v.deleted {
 				users = append(users, map[string]any{"subject": subject, "version": v.Version})
 			}
 		}
@@ -103,29 +106,59 @@ func (f *fakeServer) users(w http.ResponseWriter, r *http.Request) {
 }
 
 func (f *fakeServer) versions(w http.ResponseWriter, r *http.Request) {
-	versions := f.subjects[r.PathValue("subject")]
-	if len(versions) == 0 {
-		fail(w, http.StatusNotFound, 40401, "Subject '"+r.PathValue("subject")+"' not found.")
+	if numbers := f.live(r.PathValue("subject")); len(numbers) > 0 {
+		answer(w, numbers)
 		return
 	}
-	numbers := []int{}
-	for _, v := range versions {
-		numbers = append(numbers, v.Version)
+	fail(w, http.StatusNotFound, 40401, "Subject '"+r.PathValue("subject")+"' not found.")
+}
+
+// live are the numbers of a subject's versions that are not deleted.
+func (f *fakeServer) live(subject string) []int {
+	var numbers []int
+	for _, v := range f.subjects[subject] {
+		if !v.deleted {
+			numbers = append(numbers, v.Version)
+		}
+	}
+	return numbers
+}
+
+func (f *fakeServer) delete(w http.ResponseWriter, r *http.Request) {
+	subject := r.PathValue("subject")
+	numbers := f.live(subject)
+	switch {
+	case len(f.subjects[subject]) == 0:
+		fail(w, http.StatusNotFound, 40401, "Subject '"+subject+"' not found.")
+		return
+	case len(numbers) == 0:
+		fail(w, http.StatusNotFound, 40404, "Subject '"+subject+"' was soft deleted.")
+		return
+	case r.URL.Query().Has("permanent"):
+		fail(w, http.StatusUnprocessableEntity, 42200, "Ids must stay readable.")
+		return
+	}
+	for i := range f.subjects[subject] {
+		f.subjects[subject][i].deleted = true
 	}
 	answer(w, numbers)
 }
 
 func (f *fakeServer) version(w http.ResponseWriter, r *http.Request) {
-	versions := f.subjects[r.PathValue("subject")]
-	if len(versions) == 0 {
+	versions, live := f.subjects[r.PathValue("subject")], f.live(r.PathValue("subject"))
+	hidden := r.URL.Query().Get("deleted") != "true"
+	if len(versions) == 0 || hidden && len(live) == 0 {
 		fail(w, http.StatusNotFound, 40401, "Subject '"+r.PathValue("subject")+"' not found.")
 		return
 	}
-	number := len(versions)
+	number := 0
+	if len(live) > 0 {
+		number = live[len(live)-1]
+	}
 	if text := r.PathValue("version"); text != "latest" {
 		number, _ = strconv.Atoi(text)
 	}
-	if number < 1 || number > len(versions) {
+	if number < 1 || number > len(versions) || hidden && versions[number-1].deleted {
 		fail(w, http.StatusNotFound, 40402, "Version not found.")
 		return
 	}
@@ -153,7 +186,7 @@ func (f *fakeServer) register(w http.ResponseWriter, r *http.Request) {
 	}
 	subject := r.PathValue("subject")
 	for _, v := range f.subjects[subject] {
-		if v.ID == schema.ID {
+		if v.ID == schema.ID && !v.deleted {
 			answer(w, map[string]any{"id": schema.ID})
 			return
 		}

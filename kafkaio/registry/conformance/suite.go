@@ -29,6 +29,7 @@ func Run(t *testing.T, open func(t *testing.T) registry.Registry) {
 		{"a schema keeps its id", keepsID},
 		{"one schema in two subjects", twoSubjects},
 		{"references", references},
+		{"delete a subject", deleteSubject},
 		{"names of subjects", subjectNames},
 		{"concurrent use", concurrent},
 	}
@@ -191,6 +192,32 @@ func references(e *env) {
 	}
 	e.expectLatest(e.subject("value"), id, outer)
 	e.expectSchema(id, outer)
+}
+
+func deleteSubject(e *env) {
+	subject, first, second := e.subject("value"), e.schema("a"), e.schema("b")
+	a := e.register(subject, first)
+	b := e.register(subject, second)
+	e.register(e.subject("key"), first)
+	for range 2 { // the second time there is nothing
+		if err := e.registry.Delete(e.ctx, subject); err != nil {
+			e.Fatalf("delete the subject %s: %v", subject, err)
+		}
+		if _, _, err := e.registry.Latest(e.ctx, subject); !errors.Is(err, registry.ErrUnknown) {
+			e.Errorf("the newest schema of a deleted subject: %v", err)
+		}
+		e.expectHas(subject, 0, false)
+		e.expectHas(subject, a, false)
+		e.expectHas(e.subject("key"), a, true)
+		e.expectLatest(e.subject("key"), a, first)
+		e.expectSchema(a, first)
+		e.expectSchema(b, second)
+	}
+	if again := e.register(subject, first); again != a {
+		e.Errorf("registered again, schema %d has id %d", a, again)
+	}
+	e.expectLatest(subject, a, first)
+	e.expectHas(subject, b, false)
 }
 
 func subjectNames(e *env) {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -115,6 +116,26 @@ func (r *Registry) Register(_ context.Context, subject string, schema registry.S
 	}
 	r.state = *next
 	return id, nil
+}
+
+// Delete implements registry.Registry.
+func (r *Registry) Delete(_ context.Context, subject string) error {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if err := r.load(); err != nil {
+		return err
+	}
+	if _, there := r.state.Subjects[subject]; !there {
+		return nil
+	}
+	next := r.state
+	next.Subjects = maps.Clone(r.state.Subjects)
+	delete(next.Subjects, subject)
+	if err := next.write(r.path); err != nil {
+		return fmt.Errorf("delete the schemas of %s: %w", subject, err)
+	}
+	r.state = next
+	return nil
 }
 
 // storable tells whether all texts are UTF-8, as the file is.

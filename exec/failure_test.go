@@ -192,7 +192,7 @@ func TestStartRefusals(t *testing.T) {
 	}{
 		{missing, "the topic nowhere does not exist"},
 		{joinQuery(t), "orders has 2, customers has 3"},
-		{partitions, "the topic customers exists with 3 partitions, but PARTITIONS is 5"},
+		{partitions, "topic customers exists, and the number of its partitions is 3, not 5"},
 	} {
 		for what, refuse := range map[string]func(context.Context, *plan.Query) error{"check": e.CheckTopics, "start": e.Start} {
 			err := refuse(t.Context(), c.query)

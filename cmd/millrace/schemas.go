@@ -66,13 +66,16 @@ func registryOptions(properties map[string]string) (client.Options, error) {
 			fault("%s is not supported; there are %s", name, strings.Join(registryProperties, ", "))
 		}
 	}
-	url := properties[session.RegistryProperty]
-	if url == "" && len(properties) > 0 {
-		fault("settings of a schema registry need its address, %s", session.RegistryProperty)
-	}
 	faults = append(faults, checkLoginSources(properties)...)
 	tls, err := kafka.TLS(registryPrefix, properties)
-	if err := errors.Join(append(faults, err)...); err != nil {
+	if err != nil {
+		faults = append(faults, err)
+	}
+	url := properties[session.RegistryProperty]
+	if url == "" && len(properties) > 0 && len(faults) == 0 {
+		fault("they need its address, %s", session.RegistryProperty)
+	}
+	if err := errors.Join(faults...); err != nil {
 		return client.Options{}, fmt.Errorf("the schema registry's settings: %w", err)
 	}
 	user, password, _ := strings.Cut(properties[registryUserInfo], ":")

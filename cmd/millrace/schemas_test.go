@@ -108,7 +108,7 @@ func TestRegistryPropertyFaults(t *testing.T) {
 		{map[string]string{"url": "https://x", "ssl.protocol": "TLS"}, []string{"ksql.schema.registry.ssl.protocol is not supported"}},
 		{map[string]string{"url": "https://x", "ssl.keystore.location": "/missing"}, []string{"ksql.schema.registry.ssl.keystore.location: /missing must hold"}},
 		{map[string]string{"url": "http://x", "ssl.endpoint.identification.algorithm": "https"}, []string{"need an address that begins with https"}},
-		{map[string]string{"bearer.auth.token": "secret"}, []string{"need its address, ksql.schema.registry.url"}},
+		{map[string]string{"bearer.auth.token": "secret"}, []string{"they need its address, ksql.schema.registry.url"}},
 		{map[string]string{"url": "http://x", "basic.auth.credentials.source": "SASL_INHERIT"}, []string{"must be USER_INFO or URL, not 'SASL_INHERIT'"}},
 		{map[string]string{"url": "http://x", "basic.auth.credentials.source": "USER_INFO"}, []string{"needs ksql.schema.registry.basic.auth.user.info"}},
 		{

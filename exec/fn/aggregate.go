@@ -236,7 +236,7 @@ func (c *aggregateCall) single() *types.Type {
 func positive(function, what string, value any) (int, error) {
 	n, ok := value.(int64)
 	if !ok || n < 1 || n > math.MaxInt32 {
-		return 0, types.Errorf(types.CodeValue, "%s of %s must be a whole number of at least 1, not %v", what, function, describeLiteral(value))
+		return 0, types.Errorf(types.CodeValue, "%s of %s must be a whole number from 1 to %d, not %v", what, function, math.MaxInt32, describeLiteral(value))
 	}
 	return int(n), nil
 }

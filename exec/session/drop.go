@@ -55,7 +55,7 @@ func (s *Session) dropSource(ctx context.Context, n *ast.Drop) (*Result, error) 
 		return nil, types.Errorf(types.CodeStatement, "the topic of a SOURCE %s cannot be deleted", strings.ToLower(n.What)).At(n.Position)
 	}
 	if n.DeleteTopic {
-		if err := s.checkOtherReaders(source, n); err != nil {
+		if err := s.checkOtherSources(source, n); err != nil {
 			return nil, err
 		}
 	}
@@ -81,18 +81,12 @@ func (s *Session) dropSource(ctx context.Context, n *ast.Drop) (*Result, error) 
 	return &Result{Message: fmt.Sprintf("%s %s is dropped.", title(source.Kind), n.Name)}, nil
 }
 
-// checkOtherReaders refuses to delete a topic that queries use through another
-// source.
-func (s *Session) checkOtherReaders(source *catalog.Source, n *ast.Drop) error {
+// checkOtherSources refuses to delete a topic that another source is declared over.
+func (s *Session) checkOtherSources(source *catalog.Source, n *ast.Drop) error {
 	for _, other := range s.catalog.Sources() {
-		if other.Name == source.Name || other.Topic != source.Topic {
-			continue
-		}
-		for _, q := range s.catalog.Queries() {
-			if q.ID == other.KeptBy || q.Sink == other.Name || slices.Contains(q.Sources, other.Name) {
-				return types.Errorf(types.CodeStatement, "topic %s is also that of %s, which query %s uses", source.Topic, other.Name, q.ID).
-					At(n.Position).WithHint("leave DELETE TOPIC out, or drop %s first", other.Name)
-			}
+		if other.Name != source.Name && other.Topic == source.Topic {
+			return types.Errorf(types.CodeStatement, "topic %s is also that of %s", source.Topic, other.Name).
+				At(n.Position).WithHint("leave DELETE TOPIC out, or drop %s first", other.Name)
 		}
 	}
 	return nil

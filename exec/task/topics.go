@@ -300,7 +300,7 @@ func (t *Topics) checkSink(query *plan.Query) error {
 	if !ok || query.SinkPartitions == 0 || query.SinkPartitions == existing.Partitions {
 		return nil
 	}
-	return types.Errorf(types.CodeProperty, "the topic %s exists with %d partitions, but PARTITIONS is %d",
+	return types.Errorf(types.CodeProperty, "topic %s exists, and the number of its partitions is %d, not %d",
 		query.SinkTopic, existing.Partitions, query.SinkPartitions)
 }
 

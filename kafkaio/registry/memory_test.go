@@ -1,6 +1,7 @@
 package registry_test
 
 import (
+	"errors"
 	"testing"
 
 	"millrace/kafkaio/registry"
@@ -39,6 +40,21 @@ func TestOverlay(t *testing.T) {
 	}
 	if has, err := base.Has(t.Context(), "a-value", above); err != nil || has {
 		t.Errorf("the registry below has it too: %v", err)
+	}
+	if err := o.Delete(t.Context(), "a-value"); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := o.Latest(t.Context(), "a-value"); !errors.Is(err, registry.ErrUnknown) {
+		t.Errorf("a deleted subject: %v", err)
+	}
+	if has, err := o.Has(t.Context(), "a-value", below); err != nil || has {
+		t.Errorf("a deleted subject has schema %d: %v", below, err)
+	}
+	if _, err := o.Schema(t.Context(), below); err != nil {
+		t.Error("its schema by id:", err)
+	}
+	if has, err := base.Has(t.Context(), "a-value", below); err != nil || !has {
+		t.Errorf("the registry below has lost it: %v", err)
 	}
 }
 

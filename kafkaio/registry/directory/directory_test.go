@@ -61,6 +61,28 @@ func TestReopenKeepsEverything(t *testing.T) {
 	}
 }
 
+func TestReopenFindsNothingDeleted(t *testing.T) {
+	folder := t.TempDir()
+	r := open(t, folder)
+	id := register(t, r, "a-value", schema(1))
+	register(t, r, "b-value", schema(2))
+	other := open(t, folder)
+	if err := r.Delete(t.Context(), "a-value"); err != nil {
+		t.Fatal(err)
+	}
+	for name, r := range map[string]*Registry{"the same": r, "another": other, "reopened": open(t, folder)} {
+		if _, _, err := r.Latest(t.Context(), "a-value"); !errors.Is(err, registry.ErrUnknown) {
+			t.Errorf("%s: latest: %v", name, err)
+		}
+		if has, err := r.Has(t.Context(), "b-value", 0); err != nil || !has {
+			t.Errorf("%s: another subject: %t, %v", name, has, err)
+		}
+		if _, err := r.Schema(t.Context(), id); err != nil {
+			t.Errorf("%s: schema %d: %v", name, id, err)
+		}
+	}
+}
+
 func TestSeesWhatAnotherRegisters(t *testing.T) {
 	folder := t.TempDir()
 	mine, other := open(t, folder), open(t, folder)

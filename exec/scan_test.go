@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"millrace/exec"
@@ -81,8 +82,8 @@ func TestScanAgreesWithQuery(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			log := &quietLog{Log: memory.New()}
 			options.Service = "test"
-			var faults int
-			options.Events.RowError = func(task.RowError) { faults++ }
+			var faults atomic.Int64
+			options.Events.RowError = func(task.RowError) { faults.Add(1) }
 			e := exec.New(log, options)
 			s := session.New(session.Options{Log: log, Engine: e, Service: "test", Now: func() int64 { return 0 }})
 			run(t, s, scanned)
@@ -95,9 +96,9 @@ func TestScanAgreesWithQuery(t *testing.T) {
 				"SELECT k FROM %s WHERE 10 / a > 1;",
 				"SELECT k FROM %s WHERE FALSE;",
 			} {
-				before := faults
+				before := faults.Load()
 				want := rowsOf(t, s, fmt.Sprintf(query, "plain"))
-				read, made := faults-before, log.made
+				read, made := faults.Load()-before, log.made
 				got := rowsOf(t, s, fmt.Sprintf(query, "kept"))
 				slices.Sort(want)
 				slices.Sort(got)
@@ -107,8 +108,8 @@ func TestScanAgreesWithQuery(t *testing.T) {
 				if log.made != made {
 					t.Errorf("%s made %d topics", query, log.made-made)
 				}
-				if strings.Contains(query, "10 / a") && (read == 0 || faults == before+read) {
-					t.Errorf("%s: %d errors of rows by reading, %d by looking", query, read, faults-before-read)
+				if strings.Contains(query, "10 / a") && (read == 0 || faults.Load() == before+read) {
+					t.Errorf("%s: %d errors of rows by reading, %d by looking", query, read, faults.Load()-before-read)
 				}
 			}
 			if limited := rowsOf(t, s, "SELECT k FROM kept LIMIT 3;"); len(limited) != 3 {

@@ -185,7 +185,7 @@ const (
 // patience is how long the worker may wait when no task has anything to do.
 func (w *worker) patience() time.Duration {
 	wait := longPatience
-	if w.engine.options.MaxTaskIdle > 0 || w.ordered() {
+	if w.patient() {
 		wait = idlePatience
 	}
 	now := w.engine.options.Now()
@@ -200,10 +200,10 @@ func (w *worker) patience() time.Duration {
 	return max(wait, 0)
 }
 
-// ordered tells whether tasks of the worker take turns by time, so that one may
-// wait for another.
-func (w *worker) ordered() bool {
-	return slices.ContainsFunc(w.shares, func(s *share) bool { return slices.ContainsFunc(s.tasks, (*task.Task).Ordered) })
+// patient tells whether a task of the worker may wait for an empty input, so that
+// time alone can give it something to do.
+func (w *worker) patient() bool {
+	return slices.ContainsFunc(w.shares, func(s *share) bool { return slices.ContainsFunc(s.tasks, (*task.Task).Patient) })
 }
 
 // accept hands what a feed has fetched to its tasks.

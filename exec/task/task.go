@@ -205,9 +205,27 @@ func (t *Task) Step(ctx context.Context, ends Ends) (progress bool, err error) {
 // Peek and StepUntil.
 func (t *Task) Ordered() bool { return t.config.Subgraph.Ordered }
 
+// Patient tells whether an empty input may hold the task back for a while, so that
+// it must be asked again although nothing has arrived.
+func (t *Task) Patient() bool {
+	return t.Ordered() || t.config.MaxIdle > 0 || slices.ContainsFunc(t.inputs, t.joinedStream)
+}
+
+// joinedStream tells whether an input is the stream of a join with a table, behind
+// a repartition. That the table waits for it costs nothing, since only the stream's
+// rows give results; and if it did not, the rows that are there at a start would
+// meet the table as it happens to be read first.
+func (t *Task) joinedStream(in *Input) bool {
+	return in.Repartition && slices.ContainsFunc(t.inputs, func(other *Input) bool { return other.rank < in.rank })
+}
+
 // orderedPatience is how long an input that a query fills holds back the tasks
 // that take turns by time, when it is empty and its end is not known.
 const orderedPatience = 100 * time.Millisecond
+
+// joinPatience is orderedPatience for the stream of a join with a table: longer
+// than what feeds it takes to commit.
+const joinPatience = time.Second
 
 // Peek is the time of the row that the next step begins with; ok is false if
 // there is none. waits says that one may still come whose time is lower.
@@ -339,7 +357,11 @@ func (t *Task) holdsBack(in *Input, ends Ends) bool {
 		return true
 	}
 	patience := t.config.MaxIdle
-	if in.Repartition && t.Ordered() && !t.config.Manual {
+	switch {
+	case t.config.Manual:
+	case t.joinedStream(in):
+		patience = max(patience, joinPatience)
+	case in.Repartition && t.Ordered():
 		patience = max(patience, orderedPatience)
 	}
 	if patience <= 0 {

@@ -12,6 +12,7 @@ import (
 
 	"millrace/exec/replay"
 	"millrace/kafkaio"
+	"millrace/kafkaio/format"
 	"millrace/planner/catalog"
 	"millrace/sql/types"
 )
@@ -212,27 +213,42 @@ func (s *sinkView) cells(r replay.Output) []string {
 }
 
 // fields are the texts of a part's columns.
-func fields(raw json.RawMessage, columns []catalog.Column, format catalog.Format) []string {
+func fields(raw json.RawMessage, columns []catalog.Column, of catalog.Format) []string {
 	out := make([]string, len(columns))
 	if len(columns) == 0 {
 		return out
 	}
 	var object map[string]json.RawMessage
-	if format.Name == "JSON" && json.Unmarshal(raw, &object) == nil && object != nil && !(len(columns) == 1 && format.Unwrapped) {
+	_, hasSchema := format.LookupSchema(of.Name)
+	if (of.Name == "JSON" || hasSchema) && json.Unmarshal(raw, &object) == nil && object != nil && !(len(columns) == 1 && of.Unwrapped) {
 		for i, c := range columns {
-			out[i] = cell(object[c.Name], c.Type)
+			out[i] = cell(member(object, c.Name), c.Type)
 		}
 		return out
 	}
-	if len(columns) > 1 && format.Name == "DELIMITED" {
+	if len(columns) > 1 && of.Name == "DELIMITED" {
 		var line string
 		if json.Unmarshal(raw, &line) == nil {
-			copy(out, strings.SplitN(line, orComma(format.Delimiter), len(columns)))
+			copy(out, strings.SplitN(line, orComma(of.Delimiter), len(columns)))
 			return out
 		}
 	}
 	out[0] = cell(raw, columns[0].Type)
 	return out
+}
+
+// member is the one of a column: under its name, or else under one that differs
+// in case only, as the schema of others may have it.
+func member(object map[string]json.RawMessage, name string) json.RawMessage {
+	if value, ok := object[name]; ok {
+		return value
+	}
+	for other, value := range object {
+		if strings.EqualFold(other, name) {
+			return value
+		}
+	}
+	return nil
 }
 
 func orComma(delimiter string) string {

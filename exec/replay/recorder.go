@@ -3,6 +3,7 @@ package replay
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"millrace/kafkaio"
@@ -61,7 +62,12 @@ func (r *Recorder) decode(payload []byte, source *catalog.Source, key bool) (jso
 	if err != nil {
 		return nil, err
 	}
-	return transcoder.ToJSON(nil, payload)
+	text, err := transcoder.ToJSON(nil, payload)
+	if err != nil && !errors.Is(err, registry.ErrUnavailable) {
+		// Others may have written to the topic what does not follow a schema.
+		return recorded(payload, catalog.Format{}, nil), nil
+	}
+	return text, err
 }
 
 // encode is what a recorded key or value is on the topic.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"millrace/exec/session"
 	"millrace/kafkaio"
 	"millrace/kafkaio/format"
 	"millrace/kafkaio/registry"
@@ -98,9 +99,8 @@ func (r *Recorder) transcoder(source *catalog.Source, key bool) (format.Transcod
 	if made, ok := r.transcoders[of]; ok {
 		return made, nil
 	}
-	spec := format.Spec{
-		Name: f.Name, Unwrapped: f.Unwrapped, SchemaID: f.SchemaID, SchemaName: f.SchemaName, Nullable: f.Nullable, Schemas: r.schemas,
-	}
+	spec := session.SpecOf(f)
+	spec.Schemas = r.schemas
 	if f.SchemaID != 0 && r.schemas != nil {
 		schema, err := r.schemas.Schema(f.SchemaID)
 		if err != nil {
@@ -108,12 +108,8 @@ func (r *Recorder) transcoder(source *catalog.Source, key bool) (format.Transcod
 		}
 		spec.Schema = &schema
 	}
-	fields := make([]format.Field, len(columns))
-	for i, c := range columns {
-		fields[i] = format.Field{Name: c.Name, Type: c.Type}
-	}
 	kind, _ := format.LookupSchema(f.Name)
-	made, err := kind.NewTranscoder(spec, key, fields)
+	made, err := kind.NewTranscoder(spec, key, session.FieldsOf(columns))
 	if err != nil {
 		return nil, err
 	}

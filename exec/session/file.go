@@ -132,7 +132,7 @@ func newLineReader(base rowReader, input *bufio.Reader) *lineReader {
 	}
 	return &lineReader{
 		rowReader: base, input: input,
-		decoder: json.NewDecoder(format.Spec{Name: "JSON"}, fieldsOf(base.columns), wanted),
+		decoder: json.NewDecoder(format.Spec{Name: "JSON"}, FieldsOf(base.columns), wanted),
 	}
 }
 

@@ -40,8 +40,8 @@ func (f formats) Check(of catalog.Format, key bool, columns []catalog.Column) er
 	if !ok {
 		return nil
 	}
-	spec := specOf(of)
-	if err := kind.Check(spec, key, fieldsOf(columns)); err != nil || !of.SchemaGiven {
+	spec := SpecOf(of)
+	if err := kind.Check(spec, key, FieldsOf(columns)); err != nil || !of.SchemaGiven {
 		return err
 	}
 	described, err := f.schemaFormat(of.Name)
@@ -51,7 +51,7 @@ func (f formats) Check(of catalog.Format, key bool, columns []catalog.Column) er
 	if err := f.lookUp(&spec, key); err != nil {
 		return err
 	}
-	return described.Fits(spec, key, fieldsOf(columns))
+	return described.Fits(spec, key, FieldsOf(columns))
 }
 
 // Wraps implements planner.Formats.
@@ -72,7 +72,7 @@ func (f formats) Infer(of catalog.Format, key bool, topic string) ([]catalog.Col
 	if err != nil {
 		return nil, of, err
 	}
-	spec := specOf(of)
+	spec := SpecOf(of)
 	if of.SchemaGiven {
 		err = f.lookUp(&spec, key)
 	} else {
@@ -152,14 +152,16 @@ func checkKind(spec *format.Spec, id int32, key bool) error {
 		WithHint("name the format that belongs to the schema")
 }
 
-func specOf(f catalog.Format) format.Spec {
+// SpecOf is a declared format as the formats take it, without its schema.
+func SpecOf(f catalog.Format) format.Spec {
 	return format.Spec{
 		Name: f.Name, Delimiter: f.Delimiter, Unwrapped: f.Unwrapped,
 		SchemaID: f.SchemaID, SchemaName: f.SchemaName, Nullable: f.Nullable,
 	}
 }
 
-func fieldsOf(columns []catalog.Column) []format.Field {
+// FieldsOf are the columns of a key or value as fields.
+func FieldsOf(columns []catalog.Column) []format.Field {
 	fields := make([]format.Field, len(columns))
 	for i, c := range columns {
 		fields[i] = format.Field{Name: c.Name, Type: c.Type}

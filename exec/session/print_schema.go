@@ -38,7 +38,7 @@ func (r *schemaReader) transcoder(payload []byte, f catalog.Format, key bool, co
 	if kind, ok := format.LookupSchema(f.Name); ok && !kind.Registered() {
 		made, known := r.derived[key]
 		if !known {
-			made, _ = kind.NewTranscoder(specOf(f), key, fieldsOf(columns))
+			made, _ = kind.NewTranscoder(SpecOf(f), key, FieldsOf(columns))
 			r.derived[key] = made
 		}
 		return made

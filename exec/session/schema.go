@@ -55,17 +55,17 @@ func (s *Session) schemaOf(
 			return f, err
 		}
 	}
-	spec := specOf(f)
+	spec := SpecOf(f)
 	if f.SchemaID != 0 {
 		if err := s.formats(ctx).lookUp(&spec, key); err != nil {
 			return f, err
 		}
-		if writable(kind, spec, key, fieldsOf(columns)) {
+		if writable(kind, spec, key, FieldsOf(columns)) {
 			return f, nil
 		}
 	}
 	spec.SchemaID, spec.Schema = 0, nil
-	schema, err := kind.Derive(spec, key, fieldsOf(columns))
+	schema, err := kind.Derive(spec, key, FieldsOf(columns))
 	if err != nil {
 		return f, err
 	}

@@ -45,12 +45,12 @@ func underNamesOf(kind format.SchemaFormat, spec format.Spec, fields []format.Fi
 // checkKeySchema refuses to write rows of a table whose topic has keys of a schema
 // that its key columns cannot be written with. ksqlDB refuses it too.
 func (s *Session) checkKeySchema(ctx context.Context, source *catalog.Source) error {
-	f, fields := source.KeyFormat, fieldsOf(source.Key)
+	f, fields := source.KeyFormat, FieldsOf(source.Key)
 	kind, ok := format.LookupSchema(f.Name)
 	if source.Kind != catalog.Table || !ok || !kind.Registered() || f.SchemaGiven || f.SchemaID == 0 {
 		return nil
 	}
-	spec := specOf(f)
+	spec := SpecOf(f)
 	if err := s.formats(ctx).lookUp(&spec, true); err != nil {
 		return err
 	}

@@ -98,13 +98,13 @@ func (s *Session) newWriter(ctx context.Context, source *catalog.Source, numbere
 // encoder is that of a format which the source's declaration has checked.
 func (s *Session) encoder(ctx context.Context, f catalog.Format, key bool, columns []catalog.Column) (format.Encoder, error) {
 	kind, _ := format.Lookup(f.Name)
-	spec := specOf(f)
+	spec := SpecOf(f)
 	if f.SchemaID != 0 {
 		if err := s.formats(ctx).lookUp(&spec, key); err != nil {
 			return nil, err
 		}
 	}
-	return kind.NewEncoder(spec, fieldsOf(columns)), nil
+	return kind.NewEncoder(spec, FieldsOf(columns)), nil
 }
 
 // append adds row i of the vectors, which the user counts as the one of a
